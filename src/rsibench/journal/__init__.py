@@ -1,0 +1,1 @@
+"""The journal: typed events, appended only, each bound to the one before it by a hash."""
