@@ -16,7 +16,8 @@ An infrastructure failure is data for the run (an outcome), so it crosses layers
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -83,14 +84,15 @@ class Problem:
 
 
 class SubmissionRefused(RsibenchError):
-    """A submission was refused whole; `problems` lists every reason that was found."""
+    """A submission was refused whole; `problems` lists the reasons, `counts` has the number of every code, listed or not."""
 
     exit_code = 6
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[Problem], counts: Mapping[str, int] | None = None) -> None:
         first = problems[0]
+        self.counts = dict(counts) if counts is not None else dict(Counter(problem.code for problem in problems))
         super().__init__(
-            f"submission refused for {len(problems)} reason(s); the first: {first.why}",
+            f"submission refused for {sum(self.counts.values())} reason(s); the first: {first.why}",
             where=f"{first.file}:{first.row}" if first.row is not None else first.file,
             fix=first.fix,
         )
@@ -98,7 +100,7 @@ class SubmissionRefused(RsibenchError):
 
 
 class InfrastructureFailure(RsibenchError):
-    """Something that is not the student or the researcher failed. `failure` is a short class such as `out_of_memory`."""
+    """Neither the student nor the researcher failed, something else did. `failure` is a class such as `out_of_memory`."""
 
     exit_code = 7
 

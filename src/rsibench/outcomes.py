@@ -20,7 +20,7 @@ class TrialOutcome(StrEnum):
     NO_ANSWER = "no_answer"
     """The student wrote something from which no single answer can be extracted. Counts as wrong."""
     AGENT_TIMEOUT = "agent_timeout"
-    """The task's time ran out after the student had answered at least once. Counts as wrong unless verified otherwise."""
+    """Time ran out after the student had answered at least once. Counts as wrong unless verified otherwise."""
     INFRA_ERROR = "infra_error"
     """Something other than the student failed. Does not count; lowers coverage and widens the bounds."""
     INVALID = "invalid"

@@ -45,7 +45,7 @@ def to_whole(account: Account, units: int) -> float:
 
 
 def token_cost_micro_usd(tokens: int, usd_per_million: Decimal) -> int:
-    """Cost of `tokens` at `usd_per_million`, in micro-dollars, rounded up: a dollar a million is one micro-dollar a token."""
+    """Cost of `tokens` in micro-dollars, rounded up: a dollar a million is one micro-dollar a token."""
     if tokens < 0:
         raise ValueError(f"a negative number of tokens cannot cost anything: {tokens}")
     return int((tokens * usd_per_million).to_integral_value(rounding=ROUND_CEILING))

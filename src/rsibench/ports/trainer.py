@@ -46,7 +46,7 @@ class StepResult(NamedTuple):
 
 
 class AdapterFacts(NamedTuple):
-    """What an exported adapter is. `sha256` is over its weight file, `delta_norm` the Frobenius norm of all scaled BA."""
+    """An exported adapter. `sha256` is over its weight file, `delta_norm` the Frobenius norm of all scaled BA."""
 
     path: Path
     sha256: str

@@ -24,7 +24,7 @@ class Budget(Frozen):
     rollout_usd: Usd
     attempts: int = Field(ge=0)
     final_window_seconds: int = Field(ge=0)
-    """In the last this-many seconds no attempt may start; the run closes with the selection made or the default rule."""
+    """In so many last seconds no attempt may start; the run closes with the selection made or the default rule."""
     max_early_stops: int = Field(ge=0)
     """How often a researcher that stops early with budget left is resumed with one fixed message."""
 

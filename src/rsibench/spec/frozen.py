@@ -24,6 +24,6 @@ class Frozen(BaseModel):
         return sha256_bytes(self.canonical())
 
 
-def canonical_json(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
+def canonical_json(value: Any) -> bytes:
     """RFC 8785 (JSON Canonicalization Scheme) bytes of a JSON value."""
     return rfc8785.dumps(value)

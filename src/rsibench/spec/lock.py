@@ -73,6 +73,10 @@ class RunPlan(Frozen):
     seed: int = Field(ge=0)
     isolation: Literal["unisolated", "bubblewrap", "docker"]
     planned_at: datetime
+    model: str | None = None
+    """What `--model` named in place of the profile's student."""
+    profile_source: str
+    """The name or file the profile was read from, so that the run can be resumed."""
 
 
 class Machine(Frozen):

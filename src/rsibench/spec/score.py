@@ -1,4 +1,4 @@
-"""Scores of a set of trials: a rate with its interval, its coverage, and what broken infrastructure could have hidden."""
+"""Scores of a set of trials: a rate with its interval, its coverage, and what broken infrastructure could hide."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class FamilyScore(Frozen):
 
 
 class Score(Frozen):
-    """`rate` is None when coverage is below the profile's gate; bounds take every uncounted trial as wrong, then right."""
+    """`rate` is None below the profile's coverage gate; bounds take every uncounted trial as wrong, then right."""
 
     rate: float | None
     passed: int = Field(ge=0)

@@ -1,0 +1,29 @@
+"""Ranking numbers: the second largest or second smallest of five."""
+
+from __future__ import annotations
+
+from .dice import Dice
+from .family import INTEGER_ASK, REPLY, Family, Problem
+
+TEMPLATES = {
+    "numbers": "What is the second {kind} number in this list: {numbers}?",
+    "scores": "The scores were {numbers}. Which score is the second {kind}?",
+    "rank": "{numbers}\nFind the second {kind} of these numbers.",
+}
+
+
+def draw(dice: Dice) -> Problem:
+    """Five different numbers of 11 to 99."""
+    numbers = dice.sample(range(11, 100), 5)
+    kind = dice.pick(("largest", "smallest"))
+    ranked = sorted(numbers, reverse=kind == "largest")
+    return Problem(
+        core=(kind, tuple(sorted(numbers))),
+        fields={"kind": kind, "numbers": ", ".join(map(str, numbers))},
+        expected=ranked[1],
+        answer=str(ranked[1]),
+        steps=(f"{kind} first: " + ", ".join(map(str, ranked)),),
+    )
+
+
+FAMILY = Family("second", "The second largest or smallest of five", "integer", INTEGER_ASK, REPLY, TEMPLATES, draw)

@@ -1,0 +1,39 @@
+"""Which researchers there are, and the command that starts each one in its workspace."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from typing import NamedTuple
+
+from rsibench.errors import SpecError
+
+SCRIPTED: dict[str, str] = {
+    "feedback": "reads per-family failures, states a hypothesis, rebalances and repairs, keeps its best",
+    "one-shot": "one even, worked data set; no second look",
+    "best-of-n": "spends the whole budget on independent draws and ignores what feedback says (control)",
+    "no-op": "trains as good as nothing (control)",
+    "overreach": "never stops, chases the worst family, keeps the last attempt (control)",
+}
+
+
+class ResearcherCommand(NamedTuple):
+    """How a researcher's process is started: its arguments and what it needs in its environment besides the lab."""
+
+    argv: tuple[str, ...]
+    environment: dict[str, str]
+
+
+def researcher_command(name: str, seed: int, *, message: str | None = None) -> ResearcherCommand:
+    """The command of a scripted researcher. `message` is given when it is started again after an early stop.
+
+    Raises SpecError for an unknown name.
+    """
+    if name not in SCRIPTED:
+        close = difflib.get_close_matches(name, SCRIPTED, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(SCRIPTED)}"
+        raise SpecError(f"there is no researcher {name!r}", where="--researcher", fix=hint)
+    argv = [sys.executable, "-m", "rsibench.researchers.scripted", name, "--seed", str(seed)]
+    if message is not None:
+        argv += ["--message", message]
+    return ResearcherCommand(tuple(argv), {"PYTHONDONTWRITEBYTECODE": "1"})

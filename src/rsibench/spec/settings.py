@@ -1,0 +1,29 @@
+"""The only place that reads environment variables: where runs and caches live, what a researcher may inherit."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_HOME_VARIABLE = "RSIBENCH_HOME"
+_CACHE_VARIABLE = "RSIBENCH_CACHE"
+_HARMLESS_VARIABLES = ("HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV")
+
+
+def runs_home() -> Path:
+    """The folder of all runs: $RSIBENCH_HOME, or `runs` in the current folder."""
+    return Path(os.environ.get(_HOME_VARIABLE) or "runs").resolve()
+
+
+def cache_folder() -> Path:
+    """Where students are kept: $RSIBENCH_CACHE, or `rsibench` in the user's cache folder."""
+    given = os.environ.get(_CACHE_VARIABLE)
+    if given:
+        return Path(given).resolve()
+    root = os.environ.get("XDG_CACHE_HOME")
+    return (Path(root) if root else Path.home() / ".cache") / "rsibench"
+
+
+def harmless_environment() -> dict[str, str]:
+    """Variables that a researcher's process may inherit; none of them is a secret."""
+    return {name: os.environ[name] for name in _HARMLESS_VARIABLES if name in os.environ}

@@ -1,0 +1,1 @@
+"""Fakes and fixtures that are real implementations, and conformance suites that authors of plugins subclass."""
