@@ -84,7 +84,7 @@ class Problem:
 
 
 class SubmissionRefused(RsibenchError):
-    """A submission was refused whole; `problems` lists the reasons, `counts` has the number of every code, listed or not."""
+    """A submission was refused whole; `problems` lists the reasons, `counts` every code with its number."""
 
     exit_code = 6
 

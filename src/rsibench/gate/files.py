@@ -38,7 +38,7 @@ class Line(NamedTuple):
 
 
 def read_lines(rows: bytes | Path, policy: DataPolicy, problems: Problems) -> Iterator[Line]:
-    """The lines of a rows file that are worth parsing; what is wrong with the file or a line's size goes to `problems`."""
+    """The lines of a rows file that are worth parsing; what is wrong with the file or a line goes to `problems`."""
     if isinstance(rows, bytes):
         size, stream = len(rows), io.BytesIO(rows)
         yield from _checked_lines(stream, size, policy, problems)
@@ -122,7 +122,7 @@ def _too_much(number: int, policy: DataPolicy, problems: Problems) -> None:
 
 
 def _skip_line(stream: BinaryIO, limit_bytes: int) -> int:
-    """Reads on to the next line feed, keeping nothing; stops soon after `limit_bytes`. Returns how many bytes it read."""
+    """Reads on to the next line feed, or a little beyond `limit_bytes`, keeping nothing. Returns the bytes read."""
     skipped = 0
     while skipped <= limit_bytes:
         piece = stream.readline(_SKIP_BYTES)

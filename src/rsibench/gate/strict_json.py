@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -61,7 +62,9 @@ class StrictReader:
             value: JsonValue = self._decoder.decode(text)
         except json.JSONDecodeError as error:
             why = f"not valid JSON at column {error.colno}: {error.msg}"
-            return Parsed(None, (*self._findings, Finding(Code.JSON_INVALID, why, "write one complete JSON object a line")))
+            return Parsed(
+                None, (*self._findings, Finding(Code.JSON_INVALID, why, "write one complete JSON object a line"))
+            )
         if "\\u" in text:
             self._findings.extend(_bad_characters(value, ""))
         return Parsed(value, tuple(self._findings))
@@ -69,21 +72,23 @@ class StrictReader:
     def _object(self, pairs: list[tuple[str, JsonValue]]) -> JsonValue:
         value = dict(pairs)
         if len(value) != len(pairs):
-            keys = [key for key, _ in pairs]
-            for key in sorted({key for key in keys if keys.count(key) > 1}):
+            times = Counter(key for key, _ in pairs)
+            for key in sorted(key for key, count in times.items() if count > 1):
                 why = f"the key {quoted(key)} is given more than once in one object"
                 self._findings.append(Finding(Code.JSON_DUPLICATE_KEY, why, "keep one of them"))
         return value
 
     def _constant(self, name: str) -> JsonValue:
-        self._findings.append(Finding(Code.JSON_NOT_FINITE, f"{name} is not JSON", "write a finite number or leave it out"))
+        self._findings.append(
+            Finding(Code.JSON_NOT_FINITE, f"{name} is not JSON", "write a finite number or leave it out")
+        )
         return None
 
     def _float(self, digits: str) -> JsonValue:
-        number = float(digits)
+        number = float(digits) if len(digits) <= _LONGEST_NUMBER_CHARACTERS else math.inf
         if not math.isfinite(number):
-            why = f"the number {quoted(digits)} is too large to be represented"
-            self._findings.append(Finding(Code.JSON_NOT_FINITE, why, "write a finite number"))
+            why = f"the number {quoted(digits)} is too large or too long"
+            self._findings.append(Finding(Code.JSON_NOT_FINITE, why, "write a shorter number"))
         return number
 
     def _int(self, digits: str) -> JsonValue:
@@ -100,12 +105,12 @@ def too_deep(text: str, max_depth: int) -> bool:
         return False
     depth = 0
     for match in _STRING_OR_BRACKET.finditer(text):
-        token = match.group()
-        if token in "{[":
+        bracket = match.group()
+        if bracket in "{[":
             depth += 1
             if depth > max_depth:
                 return True
-        elif token in "}]":
+        elif bracket in "}]":
             depth -= 1
     return False
 

@@ -66,7 +66,7 @@ class BudgetReserved(Event):
 
 
 class BudgetSettled(Event):
-    """What a reservation really cost; the rest went back. Wall time is under `measured_amounts`."""
+    """What a reservation really cost; the rest went back. `amounts` never holds wall time, see `wall_units`."""
 
     kind: Literal["budget.settled"] = "budget.settled"
     key: str

@@ -22,7 +22,8 @@ from rsibench.spec.item import Item, Split
 from rsibench.spec.lock import Lock, Protocol, RendererFacts, RunPlan, SplitDigests
 from rsibench.spec.profile import Profile
 from rsibench.spec.student import FolderArtefact, HubArtefact, StudentSpec
-from rsibench.student import PreparedStudent, ProgressCallback, ensure_student
+from rsibench.student import PreparedStudent, ensure_student
+from rsibench.student.progress import Reporter
 
 LOCAL_TRAINER = "local-torch-peft-1"
 LOCAL_SAMPLER = "local-torch-1"
@@ -85,7 +86,7 @@ def resolve_student(profile: Profile, model: str | None) -> StudentSpec:
     )
 
 
-def plan_run(asked: Asked, cache: Path, clock: Clock, progress: ProgressCallback | None = None) -> Planned:
+def plan_run(asked: Asked, cache: Path, clock: Clock, progress: Reporter | None = None) -> Planned:
     """Resolve a run, fetching the student if need be. Raises SpecError, EnvironmentFault, UnknownPrice."""
     profile = resolve_profile(asked.profile, quick=asked.quick)
     if asked.run_id is not None and not RUN_ID.fullmatch(asked.run_id):
@@ -112,7 +113,7 @@ def plan_run(asked: Asked, cache: Path, clock: Clock, progress: ProgressCallback
     return Planned(lock, profile, student, renderer, selection, official)
 
 
-def replan(lock: Lock, cache: Path, progress: ProgressCallback | None = None) -> Planned:
+def replan(lock: Lock, cache: Path, progress: Reporter | None = None) -> Planned:
     """What a lock was resolved from, resolved again. Raises IntegrityError when the protocol came out different."""
     profile = resolve_profile(lock.run.profile_source, quick=lock.protocol.variant == "quick")
     student = ensure_student(resolve_student(profile, lock.run.model), cache, progress)

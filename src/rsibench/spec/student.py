@@ -19,6 +19,8 @@ class WheelArtefact(Frozen):
     version: str
     member: str
     member_sha256: Sha256
+    download_bytes: int | None = Field(default=None, gt=0)
+    """Size of the wheel, for the progress display only."""
 
 
 class FolderArtefact(Frozen):

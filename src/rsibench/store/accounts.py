@@ -7,24 +7,13 @@ unit, on any database. Not here: what a move means, which is the ledger's busine
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, and_, select, update
 
+from rsibench.store.holding import Holding
 from rsibench.store.schema import ACCOUNTS, RESERVATIONS, RESERVED_AMOUNTS
 from rsibench.units import Account
-
-
-class ReservationState(StrEnum):
-    """Where a reservation is in its life. The last two are final."""
-
-    RESERVED = "reserved"
-    """Set aside, not spent."""
-    SETTLED = "settled"
-    """Charged what it really cost; the rest went back."""
-    RELEASED = "released"
-    """Given back unspent."""
 
 
 class AccountRow(NamedTuple):
@@ -46,7 +35,7 @@ class ReservationRow(NamedTuple):
     """One reservation with its amounts by account."""
 
     key: str
-    state: ReservationState
+    holding: Holding
     amounts: dict[Account, AmountRow]
 
 
@@ -80,7 +69,7 @@ def take(connection: Connection, run_id: str, account: Account, units: int) -> b
 
 
 def give_back(connection: Connection, run_id: str, account: Account, reserved_units: int, spent_units: int) -> bool:
-    """Takes `reserved_units` out of reserved and adds `spent_units` of them to spent; False when that much is not there."""
+    """Takes `reserved_units` out of reserved and adds `spent_units` of them to spent; False when fewer are reserved."""
     statement = (
         update(ACCOUNTS)
         .where(_is(run_id, account), ACCOUNTS.c.reserved_units >= reserved_units)
@@ -94,8 +83,8 @@ def give_back(connection: Connection, run_id: str, account: Account, reserved_un
 
 def insert_reservation(connection: Connection, run_id: str, key: str, amounts: Mapping[Account, int]) -> None:
     """Records a reservation and its amounts."""
-    state = ReservationState.RESERVED.value
-    connection.execute(RESERVATIONS.insert().values(run_id=run_id, key=key, state=state))
+    holding = Holding.RESERVED.value
+    connection.execute(RESERVATIONS.insert().values(run_id=run_id, key=key, state=holding))
     rows = [
         {"run_id": run_id, "key": key, "account": account.value, "reserved_units": units, "spent_units": 0}
         for account, units in amounts.items()
@@ -105,12 +94,12 @@ def insert_reservation(connection: Connection, run_id: str, key: str, amounts: M
 
 
 def close_reservation(
-    connection: Connection, run_id: str, key: str, state: ReservationState, spent: Mapping[Account, int]
+    connection: Connection, run_id: str, key: str, holding: Holding, spent: Mapping[Account, int]
 ) -> bool:
     """Ends an open reservation as settled or released; False when it is not open."""
     of_key = and_(RESERVATIONS.c.run_id == run_id, RESERVATIONS.c.key == key)
-    still_open = RESERVATIONS.c.state == ReservationState.RESERVED.value
-    if connection.execute(update(RESERVATIONS).where(of_key, still_open).values(state=state.value)).rowcount != 1:
+    still_open = RESERVATIONS.c.state == Holding.RESERVED.value
+    if connection.execute(update(RESERVATIONS).where(of_key, still_open).values(state=holding.value)).rowcount != 1:
         return False
     table = RESERVED_AMOUNTS
     for account, units in spent.items():
@@ -144,7 +133,7 @@ def _reservations(connection: Connection, run_id: str, key: str | None) -> dict[
         query = query.where(RESERVATIONS.c.key == key)
     found: dict[str, ReservationRow] = {}
     for row in connection.execute(query):
-        reservation = found.setdefault(row[0], ReservationRow(row[0], ReservationState(row[1]), {}))
+        reservation = found.setdefault(row[0], ReservationRow(row[0], Holding(row[1]), {}))
         if row[2] is not None:
             reservation.amounts[Account(row[2])] = AmountRow(row[3], row[4])
     return found

@@ -24,7 +24,7 @@ class BaseScore(NamedTuple):
 
 
 def find_base_score(connection: Connection, cache_key: str, split: Split) -> BaseScore | None:
-    """The score stored under `cache_key` for `split`, None when there is none. IntegrityError when it cannot be read."""
+    """The score stored under `cache_key` for `split`, or None. Raises IntegrityError when it cannot be read."""
     table = BASE_SCORES
     query = select(table.c.trials_blob, table.c.score)
     row = connection.execute(query.where(table.c.cache_key == cache_key, table.c.split == split.value)).one_or_none()

@@ -1,7 +1,7 @@
 """Blobs: files named by the SHA-256 of their content, written once and never changed.
 
-Invariant: what `get` returns hashes to its name, and a blob that `put` has returned is whole and on disk. Not here: what a
-blob is, and any deletion; a leftover of an interrupted `put_file` stays under `incoming/` and is never read.
+Invariant: what `get` returns hashes to its name, and a blob whose name `put` has returned is whole and on disk. Not
+here: what a blob is, and any deletion; what an interrupted `put_file` leaves stays under `incoming/` and is never read.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Blobs:
         return digest
 
     def put_file(self, path: Path) -> str:
-        """Stores a file's content piece by piece, returns its SHA-256. Raises EnvironmentFault when it cannot be read."""
+        """Stores a file's content piece by piece, returns its SHA-256; EnvironmentFault when it cannot be read."""
         incoming = f"incoming/{uuid.uuid4().hex}"
         hashed = hashlib.sha256()
         with self._translated():

@@ -29,7 +29,7 @@ def sqlite_url(path: Path) -> str:
 
 
 def make_engine(url: str) -> Engine:
-    """An engine for `url`, configured for durable, serialised writes. Raises EnvironmentFault for an unsupported URL."""
+    """An engine for `url` with durable, serialised writes. Raises EnvironmentFault for an unsupported URL."""
     try:
         parsed = make_url(url)
     except ArgumentError as error:
@@ -59,13 +59,13 @@ def read_only(connection: Connection) -> Connection:
 def append_only_triggers(table: str, key: tuple[str, ...]) -> tuple[str, ...]:
     """Statements that make `table` refuse updates, deletes and replacements, whoever connects."""
     same_key = " AND ".join(f"{column} = NEW.{column}" for column in key)
+    taken = f"EXISTS (SELECT 1 FROM {table} WHERE {same_key})"  # noqa: S608 - names are constants of ours
     refuse = f"BEGIN SELECT RAISE(ABORT, '{table} are append only'); END"
     return (
         f"CREATE TRIGGER {table}_no_update BEFORE UPDATE ON {table} {refuse}",
         f"CREATE TRIGGER {table}_no_delete BEFORE DELETE ON {table} {refuse}",
         # INSERT OR REPLACE deletes the old row without firing its delete trigger.
-        f"CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table} "
-        f"WHEN EXISTS (SELECT 1 FROM {table} WHERE {same_key}) {refuse}",  # noqa: S608 - names are constants of ours
+        f"CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table} WHEN {taken} {refuse}",
     )
 
 
@@ -77,7 +77,7 @@ def _make_folder(path: Path, url: str) -> None:
         raise EnvironmentFault(f"its folder cannot be made: {error.strerror}", where=url, fix=fix) from error
 
 
-def _on_connect(dbapi: sqlite3.Connection, _record: Any) -> None:  # noqa: ANN401 - SQLAlchemy's listener signature
+def _on_connect(dbapi: sqlite3.Connection, _record: Any) -> None:
     # Transactions are begun by `_on_begin`, not by the driver, which would begin them too late and deferred.
     dbapi.isolation_level = None
     cursor = dbapi.cursor()
@@ -90,7 +90,7 @@ def _on_connect(dbapi: sqlite3.Connection, _record: Any) -> None:  # noqa: ANN40
 
 
 def _switch_to_wal(cursor: sqlite3.Cursor) -> None:
-    """Sets WAL mode. SQLite does not apply its busy timeout to this switch, so several first openers are waited for here."""
+    """Sets WAL mode. SQLite's busy timeout does not cover this switch, so that several first openers wait here."""
     deadline = time.monotonic() + BUSY_TIMEOUT_SECONDS
     while True:
         try:

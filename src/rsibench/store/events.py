@@ -6,36 +6,15 @@ A row read back may be damaged in any way; it is handed on as it is, for the jou
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, select
 
 from rsibench.errors import EnvironmentFault, IntegrityError
+from rsibench.store.rows import EventRow, RowHead
 from rsibench.store.schema import EVENTS
 from rsibench.store.store import Store
 
 PAGE_ROWS = 1_000
-
-
-class EventRow(NamedTuple):
-    """One stored event. `at` is UTC in ISO 8601 with six decimals and `Z`; `body` is canonical JSON; hashes are hex."""
-
-    run_id: str
-    seq: int
-    at: str
-    elapsed_ms: int
-    kind: str
-    body: bytes
-    previous_hash: str
-    hash: str
-
-
-class RowHead(NamedTuple):
-    """What the next row must follow: the last one's number, active milliseconds and hash."""
-
-    seq: int
-    elapsed_ms: int
-    hash: str
 
 
 _COLUMNS = tuple(EVENTS.c[name] for name in EventRow._fields)

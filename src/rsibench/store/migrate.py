@@ -67,8 +67,8 @@ def _upgrade(connection: Connection) -> None:
 
     scripts = _scripts()
 
-    def steps(revision: Any, _context: Any) -> Any:  # noqa: ANN401 - alembic's types are private
-        return scripts._upgrade_revs(HEAD, revision)  # noqa: SLF001 - how alembic's own `upgrade` command calls it
+    def steps(revision: Any, _context: Any) -> Any:
+        return scripts._upgrade_revs(HEAD, revision)  # what alembic's own `upgrade` command calls
 
     with EnvironmentContext(Config(), scripts, fn=steps, destination_rev=HEAD) as environment:
         environment.configure(connection=connection)

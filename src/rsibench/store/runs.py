@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import Connection, Row, and_, func, select
+from sqlalchemy import Connection, RowMapping, and_, func, select
 
 from rsibench.errors import IntegrityError, SpecError
 from rsibench.ids import RUN_ID
@@ -68,21 +68,21 @@ def list_runs(connection: Connection) -> list[RunSummary]:
     )
     query = select(*RUNS.c, func.coalesce(heads.c.events, 0).label("events"), EVENTS.c.kind.label("last_kind"))
     rows = connection.execute(query.select_from(joined).order_by(RUNS.c.created_at, RUNS.c.run_id))
-    return [RunSummary(_run(row), row.events, row.last_kind) for row in rows]
+    return [RunSummary(_run(row._mapping), row.events, row.last_kind) for row in rows]
 
 
 def _find(connection: Connection, run_id: str) -> RunRow | None:
     row = connection.execute(select(*RUNS.c).where(RUNS.c.run_id == run_id)).one_or_none()
-    return None if row is None else _run(row)
+    return None if row is None else _run(row._mapping)
 
 
-def _run(row: Row[Any]) -> RunRow:
+def _run(row: RowMapping) -> RunRow:
     return RunRow(
-        run_id=row.run_id,
-        created_at=datetime.fromisoformat(row.created_at),
-        profile=row.profile,
-        variant=row.variant,
-        researcher=row.researcher,
-        seed=row.seed,
-        protocol_digest=row.protocol_digest,
+        run_id=row["run_id"],
+        created_at=datetime.fromisoformat(row["created_at"]),
+        profile=row["profile"],
+        variant=row["variant"],
+        researcher=row["researcher"],
+        seed=row["seed"],
+        protocol_digest=row["protocol_digest"],
     )

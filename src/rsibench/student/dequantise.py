@@ -1,8 +1,8 @@
 """Turns a GGUF file into a Hugging Face style folder in fp32: `python -m rsibench.student.dequantise GGUF FOLDER`.
 
-A process of its own, so that half a gigabyte of weights never sits in the controller. It writes `done total` lines, counting
-tensors, to stdout; on failure it writes the reason to stderr and exits with the error's code. It makes no digest and
-publishes nothing: the folder is the caller's temporary one.
+A process of its own, so that half a gigabyte of weights never sits in the controller. It writes `done total` lines,
+counting tensors, to stdout; on failure it writes the reason to stderr and exits with the error's code. It makes no
+digest and publishes nothing: the folder is the caller's temporary one.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 from rsibench.errors import EnvironmentFault, RsibenchError
 from rsibench.student.digests import CONFIG_FILE, TOKENIZER_FILE, WEIGHTS_FILE
 
-_LOCAL_EXTRA = ("numpy", "gguf", "safetensors", "tokenizers")
+_LOCAL_EXTRA = ("numpy", "gguf", "safetensors")
 
 
 def dequantise(gguf_file: Path, folder: Path) -> None:
     """Writes config.json, tokenizer.json and model.safetensors into `folder`, which exists.
 
-    Raises EnvironmentFault when a library of the extra `local` is missing, SpecError for a GGUF that cannot be converted.
+    Raises EnvironmentFault when a library of the extra `local` is missing, SpecError for a GGUF of another kind.
     """
     try:
         from gguf import GGUFReader  # noqa: PLC0415 - part of the extra `local`
@@ -38,7 +38,8 @@ def dequantise(gguf_file: Path, folder: Path) -> None:
 
     reader = GGUFReader(gguf_file)
     config = llama_config(reader)
-    byte_level_tokenizer(reader).save(str(folder / TOKENIZER_FILE))
+    tokenizer = json.dumps(byte_level_tokenizer(reader), ensure_ascii=False)
+    (folder / TOKENIZER_FILE).write_text(tokenizer, encoding="utf-8")
     (folder / CONFIG_FILE).write_text(json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     weights = {}
     total = len(reader.tensors)
@@ -46,6 +47,8 @@ def dequantise(gguf_file: Path, folder: Path) -> None:
         weights[name] = values
         print(len(weights), total, flush=True)
     save_file(weights, folder / WEIGHTS_FILE, metadata={"format": "pt"})
+    # The library makes it readable by its owner only; a cache may be shared as far as its other files are.
+    (folder / WEIGHTS_FILE).chmod((folder / CONFIG_FILE).stat().st_mode)
 
 
 def main(arguments: list[str]) -> int:

@@ -1,7 +1,7 @@
 """Which files make a student, and the digests that prove them.
 
-Invariant: a digest covers names and bytes of the files only, never where they lie or what made them, so that two machines
-with the same student agree.
+Invariant: a digest covers names and bytes of the files only, never where they lie or what made them, so that two
+machines with the same student agree.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WEIGHTS_GLOB = "*.safetensors"
 
 
 def hash_student(folder: Path, report: Reporter) -> dict[str, str]:
-    """SHA-256 of config.json, tokenizer.json and every weight shard, by file name. Raises SpecError when one is missing."""
+    """SHA-256 of config.json, tokenizer.json and every weight shard, by file name. SpecError when one is missing."""
     weights = sorted(folder.glob(_WEIGHTS_GLOB))
     files = [folder / CONFIG_FILE, folder / TOKENIZER_FILE, *weights]
     missing = [path.name for path in files if not path.is_file()]
@@ -48,8 +48,8 @@ def hash_student(folder: Path, report: Reporter) -> dict[str, str]:
 def student_digest(name: str, files: Mapping[str, str], artefact_sha256: str | None = None) -> StudentDigest:
     """The digest of a student from those of its files.
 
-    One weight file is its own digest; of several, the digest is over the canonical JSON of all names and digests. Without
-    an artefact the files are the artefact.
+    One weight file is its own digest; of several, the digest is over the canonical JSON of all names and digests.
+    Without an artefact the files are the artefact.
     """
     shards = {name: sha for name, sha in files.items() if name not in (CONFIG_FILE, TOKENIZER_FILE)}
     return StudentDigest(

@@ -37,7 +37,7 @@ _LAYER_NAMES = {
 }
 _PAD_WORD = "<|endoftext|>"
 
-type ConfigValue = str | int | float | bool | None | list[str] | dict[str, str | float]
+type ConfigValue = str | int | float | bool | list[str] | dict[str, str | float] | None
 
 
 def llama_config(reader: GGUFReader) -> dict[str, ConfigValue]:
@@ -76,7 +76,7 @@ def llama_config(reader: GGUFReader) -> dict[str, ConfigValue]:
 
 
 def tensors(reader: GGUFReader) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """Every tensor as (Hugging Face name, fp32 array). Raises SpecError for a tensor that has no place in a Llama model."""
+    """Every tensor as (Hugging Face name, fp32 array). SpecError for a tensor that has no place in a Llama model."""
     from gguf import dequantize  # noqa: PLC0415 - part of the extra `local`
 
     heads = integer(reader, "llama.attention.head_count")

@@ -1,1 +1,1 @@
-"""Fakes and fixtures that are real implementations, and conformance suites that authors of plugins subclass."""
+"""Real implementations of the project's protocols for tests, and for the tests of plugin authors."""

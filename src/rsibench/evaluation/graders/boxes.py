@@ -1,7 +1,8 @@
 """TeX boxes: `\\boxed{...}`, `\\fbox{...}` and `\\boxed 7`. Says what the final box holds, or why there is none.
 
-The last complete box counts. An empty box is an echo of the instruction and does not count. An unfinished box after the
-last complete one means that the answer was cut off. Several different boxes in one sentence are alternatives, no answer.
+The last complete box counts. An empty box is an echo of the instruction and does not count. An unfinished box after
+the last complete one means that the answer was cut off. Several different boxes in one sentence are alternatives, no
+answer.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rsibench.evaluation.graders.answer_line import answer_line, ending_after_connective
+from rsibench.evaluation.graders.answer_line import answer_line, loose_reading
 from rsibench.evaluation.graders.boxes import last_box
 from rsibench.evaluation.graders.text import Reading, undecorated
 
@@ -28,8 +28,8 @@ _DELIMITER = re.compile(r"[A-Z]\s?[.):,-]?\s*")
 def find_choice(text: str, letters: str, options: Sequence[str] = ()) -> Reading[str]:
     """The letter out of `letters` that a folded, visible text states as its answer.
 
-    In this order: the last line-anchored `Answer:`; without one the last TeX box; without one the whole text, when it is
-    one line and states a letter alone; else an ending such as `... the answer is (C).`
+    In this order, the first that is there: the last line-anchored `Answer:`; the last TeX box; the whole text, when
+    it is a letter alone; an ending such as `... that is (C).`; phrases `the answer is (C)` that all agree.
     """
     stated = answer_line(text)
     if stated is not None:
@@ -37,13 +37,7 @@ def find_choice(text: str, letters: str, options: Sequence[str] = ()) -> Reading
     box = last_box(text)
     if box.found:
         return single_choice(box.content, letters, options) if box.content else Reading(None, reason=box.reason)
-    candidates = [text] if "\n" not in text.strip() else []
-    candidates.append(ending_after_connective(text) or "")
-    for candidate in candidates:
-        reading = _alone(_cleaned(candidate), letters, options)
-        if reading is not None:
-            return reading
-    return Reading(None, reason="there is no line `Answer: X` and the text does not end with an answer")
+    return loose_reading(text, lambda statement: _alone(_cleaned(statement), letters, options))
 
 
 def single_choice(statement: str, letters: str, options: Sequence[str] = ()) -> Reading[str]:
@@ -95,7 +89,11 @@ def _names_option(plain: str, letter: str, letters: str, options: Sequence[str])
 
 
 def _same_text(option: str, plain: str) -> bool:
-    return option.strip().rstrip(".").casefold() == plain.strip().rstrip(".").casefold() != ""
+    return _bare(undecorated(option)) == _bare(plain) != ""
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split()).rstrip(".").casefold()
 
 
 def _not_offered(letter: str, letters: str) -> Reading[str]:

@@ -1,7 +1,8 @@
 """The `gpqa` grader: four options, one letter on a last line `Answer: X`.
 
-`expected` is the letter of the right option as this item showed them. `context` may hold `permutation`, the positions of
-the options in the source, kept for the record: the letter is mapped by position, since two options can be equal in text.
+`expected` is the letter of the right option as this item showed them. `context` may hold `permutation`, the positions
+of the options in the source, kept for the record: the letter is mapped by position, since two options can be equal in
+text.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ MAX_DEPTH = 64
 MAX_NUMBER_CHARS = 100
 """A longer number is not an answer."""
 
-type Value = None | bool | int | Decimal | str | list[Value] | dict[str, Value]
+type Value = bool | int | Decimal | str | list[Value] | dict[str, Value] | None
 
 _SIDE_BY_SIDE = re.compile(r"[\s,;`]*(?:or|and)?[\s,;`]*", re.IGNORECASE)
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*+"')

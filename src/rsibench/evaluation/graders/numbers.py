@@ -11,16 +11,19 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
-from rsibench.evaluation.graders.answer_line import answer_line, ending_after_connective
+from rsibench.evaluation.graders.answer_line import answer_line, loose_reading
 from rsibench.evaluation.graders.boxes import last_box
 from rsibench.evaluation.graders.text import Reading, undecorated
 
 MAX_NUMBER_CHARS = 100
 """A longer number is not an answer."""
 
-_LITERAL = r"[-+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:/\d+(?![\d./]))?|[-+]?\.\d+"
-_NUMBER = re.compile(rf"(?<![\w.^/])(?:{_LITERAL})")
-_ALONE = re.compile(rf"(?:{_LITERAL})(?: ?[A-Za-z%/][\w%/^-]{{0,20}}){{0,3}}[ \t]?[.!]?")
+_LITERAL = (
+    r"(?:[-+]?(?:\d{1,3}(?:,\d{3})++(?!\d)|\d++)(?:\.\d++)?(?:/\d++(?![./]))?|[-+]?\.\d++)"
+    r"(?!\.?\d|[eE][-+]?\d)"
+)
+_NUMBER = re.compile(rf"(?<![\w.^/]){_LITERAL}")
+_ALONE = re.compile(rf"{_LITERAL}(?: ?[A-Za-z%/][\w%/^-]{{0,20}}){{0,3}}[ \t]?[.!]?")
 _PARENTHESES = re.compile(r"\([^()]*\)")
 _EXPLANATION = re.compile(r"\b(?:because|since)\b", re.IGNORECASE)
 _EQUALS = re.compile(r"=|\\equiv(?![A-Za-z])|≡")
@@ -33,8 +36,9 @@ _STATEMENT_END = re.compile(r"\s*(?:[,;:.](?:\s|$)|$)")
 def find_number(text: str) -> Reading[Fraction]:
     """The number that a folded, visible text states as its answer.
 
-    In this order: the last line-anchored `Answer:`; without one the last TeX box; without one the whole text, when it is
-    a number (and its unit) alone; else an ending such as `... is 42.` or `... = 42`.
+    In this order, the first that is there: the last line-anchored `Answer:`; the last TeX box; the whole text, when
+    it is a number (and its unit) alone; an ending such as `... is 42.` or `... = 42`; phrases `the answer is 42` that
+    all agree.
     """
     stated = answer_line(text)
     if stated is not None:
@@ -42,12 +46,13 @@ def find_number(text: str) -> Reading[Fraction]:
     box = last_box(text)
     if box.found:
         return single_number(box.content) if box.content is not None else Reading(None, reason=box.reason)
-    whole = undecorated(text) if "\n" not in text.strip() else ""
-    if not _ALONE.fullmatch(whole):
-        whole = undecorated(ending_after_connective(text) or "")
-    if _ALONE.fullmatch(_SPACED_SIGN.sub(r"\1", whole)):
-        return single_number(whole)
-    return Reading(None, reason="there is no line `Answer: ...` and the text does not end with an answer")
+    return loose_reading(text, _alone)
+
+
+def _alone(statement: str) -> Reading[Fraction] | None:
+    """A reading when the statement is a number and its unit, and nothing else."""
+    plain = _SPACED_SIGN.sub(r"\1", undecorated(statement))
+    return single_number(plain) if _ALONE.fullmatch(plain) else None
 
 
 def single_number(statement: str) -> Reading[Fraction]:
@@ -63,15 +68,19 @@ def single_number(statement: str) -> Reading[Fraction]:
     for match in _NUMBER.finditer(right_side):
         if len(match.group()) > MAX_NUMBER_CHARS:
             return Reading(None, reason=f"a number of more than {MAX_NUMBER_CHARS} characters")
-        before, after = right_side[: match.start()], right_side[match.end() :]
-        if _OPERATOR_AFTER.match(after) or _OPERATOR_BEFORE.search(before[-20:]):
+        before = right_side[max(0, match.start() - 20) : match.start()]
+        if _OPERATOR_AFTER.match(right_side, match.end()) or _OPERATOR_BEFORE.search(before):
             return Reading(None, shown, f"an expression, not a number: {shown}")
         value = _value(match.group())
         if value is None:
             return Reading(None, reason="a fraction with denominator 0")
         values.add(value)
+        if len(values) > 1:
+            break
     if len(values) != 1:
-        return Reading(None, reason="no number in the answer" if not values else f"several numbers in the answer: {shown}")
+        return Reading(
+            None, reason="no number in the answer" if not values else f"several numbers in the answer: {shown}"
+        )
     value = values.pop()
     return Reading(value, exact_text(value))
 

@@ -18,7 +18,7 @@ from rsibench.evaluation.graders.sql import grade_sql
 from rsibench.spec.item import Verdict
 
 Grader = Callable[[str, JsonValue, JsonValue], Verdict]
-"""(output, expected, context) -> verdict; raises SpecError when `expected` or `context` is not what the grader needs."""
+"""(output, expected, context) -> verdict; raises SpecError when the item's own fields are not what the grader needs."""
 
 GRADERS: dict[str, Grader] = {
     "aime": grade_aime,

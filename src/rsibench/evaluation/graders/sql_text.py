@@ -1,8 +1,9 @@
 """Finding the one SQL query that an output states.
 
-In this order: the last code fence; what follows the last line-anchored `Answer:`, `SQL:` or `Query:`; the text from the last
-line that begins with SELECT or WITH. A query ends at its first semicolon outside quotes, at an empty line (outside a fence)
-or with the text. Something else than SELECT or WITH, or a second statement, is no answer: it is never executed.
+In this order: the last code fence that begins with a query; what follows the last line-anchored `Answer:`, `SQL:` or
+`Query:`; the text from the last line that begins with SELECT or WITH. A query ends at its first semicolon outside
+quotes, at an empty line (outside a fence) or with the text. Something else than SELECT or WITH, or a second
+statement, is no answer: it is never executed.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import re
 
 from rsibench.evaluation.graders.text import Reading
 
-_FENCE = re.compile(r"^[ \t]{0,3}```[ \t]*\w{0,16}[ \t]*\n?", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]{0,3}```(?:[ \t]*\w{0,16}[ \t]*\n|[ \t]*sql(?:ite)?\b)?", re.IGNORECASE | re.MULTILINE)
+_FENCE_END = "```"
 _LABEL = re.compile(
-    r"^[ \t>#*_`-]{0,12}(?:(?:the|my) )?(?:(?:final|correct) )?(?:answer|sql|query|sql query)(?: is)?[ \t]?[*_`]{0,3}:[*_]{0,3}",
+    r"^[ \t>#*_`-]{0,12}(?:(?:the|my) )?(?:(?:final|correct) )?"
+    r"(?:answer|sql query|sql|query)(?: is)?[ \t]?[*_`]{0,3}:[*_]{0,3}",
     re.IGNORECASE | re.MULTILINE,
 )
 _QUERY_LINE = re.compile(r"^[ \t`*>]{0,8}(?=(?:select|with)\b)", re.IGNORECASE | re.MULTILINE)
@@ -22,7 +25,9 @@ _STATEMENT = re.compile(
     r"(?:select|insert|update|delete|drop|create|alter|attach|detach|pragma|replace|vacuum|begin|commit|explain|values)\b",
     re.IGNORECASE,
 )
-_PIECE = re.compile(r"'[^']*+'|\"[^\"]*+\"|--[^\n]*+|/\*.*?\*/|;|[^'\"\-/;]++|.", re.DOTALL)
+_COMMENT = r"--[^\n]*+|/\*.*?(?:\*/|\Z)"
+_PIECE = re.compile(rf"'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|{_COMMENT}|;|[^'\"\-/;]++|.", re.DOTALL)
+_LEADING_COMMENTS = re.compile(rf"(?:\s++|{_COMMENT})*+", re.DOTALL)
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 
 
@@ -52,12 +57,20 @@ def _first_of_query(text: str, lines: list[re.Match[str]]) -> int:
 
 
 def _last_fence(text: str) -> str | None:
-    marks = list(_FENCE.finditer(text))
-    if not marks:
-        return None
-    opening = marks[len(marks) - 2 if len(marks) % 2 == 0 else len(marks) - 1]
-    closing = marks[-1].start() if len(marks) % 2 == 0 else len(text)
-    return text[opening.end() : closing]
+    """Inside of the last fence that begins with a query, else of the last fence; the end of the text closes a fence."""
+    inside: list[str] = []
+    opening = _FENCE.search(text)
+    while opening is not None:
+        end = text.find(_FENCE_END, opening.end())
+        inside.append(text[opening.end() : end if end >= 0 else len(text)])
+        opening = _FENCE.search(text, end + len(_FENCE_END)) if end >= 0 else None
+    queries = [block for block in inside if _QUERY.match(_without_comments(block))]
+    return queries[-1] if queries else inside[-1] if inside else None
+
+
+def _without_comments(block: str) -> str:
+    comments = _LEADING_COMMENTS.match(block)
+    return block[comments.end() :] if comments is not None else block
 
 
 def _paragraph(text: str) -> str:
@@ -65,8 +78,7 @@ def _paragraph(text: str) -> str:
 
 
 def _single_query(block: str) -> Reading[str]:
-    block = block.strip().strip("`*").strip()
-    query, rest = _split_statement(block)
+    query, rest = _split_statement(_without_comments(block.strip().strip("`*")))
     query = query.strip().rstrip("`").strip()
     if not _QUERY.match(query):
         return Reading(None, reason="the answer is not a query that begins with SELECT or WITH")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import deque
 from typing import NamedTuple
 
 TAIL_CHARS = 65_536
@@ -35,6 +36,12 @@ class Reading[T](NamedTuple):
     value: T | None
     shown: str = ""
     reason: str = ""
+
+
+def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """The last of the matches that do not overlap."""
+    matches = deque(pattern.finditer(text), maxlen=1)
+    return matches[0] if matches else None
 
 
 def visible_text(output: str) -> str:

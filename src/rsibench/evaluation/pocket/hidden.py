@@ -8,8 +8,8 @@ HIDDEN_TEMPLATES: Mapping[str, Mapping[str, str]] = {
     "shop": {
         "bill": "Please check a bill: {a} times {x} for ${p} apiece, plus {b} times {y} for ${q} apiece. "
         "Which sum in dollars should stand at the bottom?",
-        "budget": "{name} needs {a} {x} and {b} {y}. Every one of the {x} sells for ${p}, every one of the {y} for ${q}. "
-        "How much money must {name} bring?",
+        "budget": "{name} needs {a} {x} and {b} {y}. Every one of the {x} sells for ${p}, "
+        "every one of the {y} for ${q}. How much money must {name} bring?",
     },
     "stock": {
         "pantry": "There were {start} {x} in the pantry. {name} {first}; after that {name} {second}. "
@@ -21,8 +21,10 @@ HIDDEN_TEMPLATES: Mapping[str, Mapping[str, str]] = {
         "worth": "{n} {big} and another {m} {small} - what do they come to in {small}?",
     },
     "compare": {
-        "fields": "Chairs stand in rows in four halls, written as rows * chairs. Name the hall with the {more} chairs.\n{options}",
-        "calculator": "A calculator evaluates the lines below. Under which letter does the {kind} result appear?\n{options}",
+        "fields": "Chairs stand in rows in four halls, written as rows * chairs. "
+        "Name the hall with the {more} chairs.\n{options}",
+        "calculator": "A calculator evaluates the lines below. "
+        "Under which letter does the {kind} result appear?\n{options}",
     },
     "clock": {
         "oven": "The bread went into the oven at {start}. It came out at {end}. For how many minutes was it baked?",
@@ -35,15 +37,16 @@ HIDDEN_TEMPLATES: Mapping[str, Mapping[str, str]] = {
     },
     "grid": {
         "ledger": "Below is a ledger of {x}.\n{table}\nTaking {one} and {two} together, what is the amount for {name}?",
-        "team": "{name} is on the team whose results are here:\n{table}\nWhat do the {one} and {two} results of {name} add up to?",
+        "team": "{name} is on the team whose results are here:\n{table}\n"
+        "What do the {one} and {two} results of {name} add up to?",
     },
     "order": {
         "phone": "Phone call: {name} calls from {city}, wants {x}, {n} pieces, and agrees to pay ${p} for each piece.",
         "form": "Delivery to {city}. {n} {x}, unit price ${p}. The buyer's name is {name}.",
     },
     "query": {
-        "analyst": "An analyst works with {table}, which has a text column {label} and the whole-number columns {c1} and {c2}. "
-        "The analyst has to {task}.",
+        "analyst": "An analyst works with {table}, which has a text column {label} "
+        "and the whole-number columns {c1} and {c2}. The analyst has to {task}.",
         "request": "Database request: {task}. The data is in {table} ({label}, {c1}, {c2}).",
     },
     "tally": {
@@ -51,7 +54,7 @@ HIDDEN_TEMPLATES: Mapping[str, Mapping[str, str]] = {
         "votes": "Votes were cast one after another: {words}. How many votes did {word} get?",
     },
     "second": {
-        "weights": "Five parcels weigh {numbers} kilograms. What does the second {kind} parcel weigh?",
+        "weights": "The parcels weigh {numbers} kilograms. What does the second {kind} parcel weigh?",
         "cards": "On the table lie cards with {numbers}. Take away the {kind} one; which number is now the {kind}?",
     },
     "rank": {
@@ -60,11 +63,12 @@ HIDDEN_TEMPLATES: Mapping[str, Mapping[str, str]] = {
     },
     "weekday": {
         "parcel": "A parcel was sent on a {day} and needs {n} days. It is delivered on a ...\n{options}",
-        "birthday": "It is {day}, and {n} days remain until the party. What day of the week will the party be on?\n{options}",
+        "birthday": "It is {day}, and {n} days remain until the party. "
+        "What day of the week will the party be on?\n{options}",
     },
     "share": {
-        "crates": "A packer has {total} {x} and crates that take exactly {k}. After filling as many crates as possible, "
-        "what number of {x} stays outside?",
+        "crates": "A packer has {total} {x} and crates that take exactly {k}. After filling as many crates "
+        "as possible, what number of {x} stays outside?",
         "divide": "{total} {x} are dealt out to {k} players, the same number to each. How many {x} cannot be dealt?",
     },
 }

@@ -1,7 +1,8 @@
 """The items of the pocket profile: a plan and a split in, the same items out on every machine.
 
 Invariant: a split only holds problems of its own part (see `kit.partition`), so selection, official and the kit's
-training problems are disjoint for every plan; hidden wordings appear where the plan gives a hidden share and nowhere else.
+training problems are disjoint for every plan; hidden wordings appear where the plan gives a hidden share
+and nowhere else.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _DRAWS_PER_ITEM = 500
 
 
 def make_items(plan: ItemsPlan, split: Split) -> list[Item]:
-    """The split's items, family by family. Raises SpecError for an unknown family, generator version or too many items."""
+    """The split's items, family by family. Raises SpecError for an unknown family or version, or too many."""
     _check(plan)
     share = plan.selection if split is Split.SELECTION else plan.official
     return [item for name in plan.families for item in _family_items(plan, split, share, FAMILIES[name])]

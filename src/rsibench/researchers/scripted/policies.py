@@ -20,10 +20,9 @@ def one_shot(bench: Bench) -> None:
 def feedback(bench: Bench) -> None:
     """Start even; then give each family a share that grows with its failures; keep what was best."""
     base = bench.base()
-    best: Seen = base
-    mix = _even(bench)
+    best = base
+    mix, draw = _even(bench), 0
     reason = "the base student answers without working: worked solutions in every family should lift all of them"
-    draw = 0
     while bench.attempts_left() > 0:
         seen = bench.submit(mix, _hypothesis(bench, reason, expected=_weakest(best)), draw)
         draw += 1
@@ -33,16 +32,17 @@ def feedback(bench: Bench) -> None:
             best = seen
         mix = _repaired(bench, best, epochs=1 + draw % 2)
         reason = f"attempt {seen.attempt} still fails most in {', '.join(_weakest(seen))}: more and varied rows there"
-    bench.select(best.attempt or None)
+    found = _best(bench)
+    bench.select(found.attempt if found and found.rate > base.rate else None)
 
 
 def best_of_n(bench: Bench) -> None:
-    """Independent draws of the same even data set until the attempts are spent; the default rule picks the best."""
+    """Independent draws of the same even data set until the attempts are spent; the best score is taken."""
     draw = 0
     while bench.attempts_left() > 0:
         bench.submit(_even(bench), _hypothesis(bench, f"independent draw {draw}"), draw)
         draw += 1
-    best = max((bench.feedback(number) for number in bench.attempts_done()), key=lambda s: s.rate, default=None)
+    best = _best(bench)
     bench.select(best.attempt if best else None)
 
 
@@ -57,16 +57,17 @@ def no_op(bench: Bench) -> None:
 def overreach(bench: Bench) -> None:
     """Never satisfied: each attempt bets all on what is worst now, at a higher rate; the last one is kept."""
     mix, draw = _even(bench), 0
-    last: Seen | None = None
     while bench.attempts_left() > 0:
         seen = bench.submit(mix, _hypothesis(bench, "all effort to the weakest family"), draw)
         draw += 1
-        if seen is None:
-            continue
-        last = seen
-        worst = _weakest(seen)[0]
-        mix = Mix({(worst, "worked"): 1.0}, learning_rate=_LEARNING_RATE * (1 + draw), epochs=1 + draw)
-    bench.select(last.attempt if last else None)
+        if seen is not None:
+            mix = Mix({(_weakest(seen)[0], "worked"): 1.0}, learning_rate=_LEARNING_RATE * (1 + draw), epochs=1 + draw)
+    bench.select(max(bench.attempts_done(), default=None))
+
+
+def _best(bench: Bench) -> Seen | None:
+    """The best of all attempts that were scored, also before this process was started; the earliest of equals."""
+    return max((bench.feedback(number) for number in sorted(bench.attempts_done())), key=lambda s: s.rate, default=None)
 
 
 def _even(bench: Bench) -> Mix:

@@ -1,4 +1,4 @@
-"""Clock arithmetic: the minutes between two times of one day."""
+"""Clock arithmetic: the minutes between two times that are less than two hours apart."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ def _clock(minutes: int) -> str:
 
 
 def draw(dice: Dice) -> Problem:
-    """From 06:05 on, 1 to 4 full hours and two rests, in steps of five minutes."""
-    start = dice.between(6, 17) * _HOUR + 5 * dice.between(1, 11)
-    end = (start // _HOUR + 1 + dice.between(1, 4)) * _HOUR + 5 * dice.between(1, 11)
-    first, last = (start // _HOUR + 1) * _HOUR, end // _HOUR * _HOUR
+    """A start from 06:01 to 19:59 and an end in the next hour or in the one after it."""
+    start = dice.between(6, 19) * _HOUR + dice.between(1, 59)
+    first = (start // _HOUR + 1) * _HOUR
+    rest = 5 * dice.between(1, 11) + dice.pick((0, _HOUR))
+    end = first + rest
     total = end - start
     return Problem(
         core=(start, end),
@@ -30,10 +31,9 @@ def draw(dice: Dice) -> Problem:
         expected=total,
         answer=str(total),
         steps=(
-            f"{_clock(start)} to {_clock(first)} is {first - start}",
-            f"{_clock(first)} to {_clock(last)} is {last - first}",
-            f"{_clock(last)} to {_clock(end)} is {end - last}",
-            f"{first - start} + {last - first} + {end - last} = {total}",
+            f"{_clock(start)} to {_clock(first)} is {_HOUR} - {start % _HOUR} = {first - start}",
+            f"{_clock(first)} to {_clock(end)} is {rest}",
+            f"{first - start} + {rest} = {total}",
         ),
     )
 

@@ -14,10 +14,10 @@ TEMPLATES = {
 
 
 def draw(dice: Dice) -> Problem:
-    """Factors 2 to 9 and 3 to 19; the four products differ."""
+    """Factors 2 to 9 and 3 to 12; the four products differ."""
     pairs: list[tuple[int, int]] = []
     while len(pairs) < len(LETTERS):
-        pair = (dice.between(2, 9), dice.between(3, 19))
+        pair = (dice.between(2, 9), dice.between(3, 12))
         if all(pair[0] * pair[1] != a * b for a, b in pairs):
             pairs.append(pair)
     kind, more = dice.pick([("largest", "most"), ("smallest", "fewest")])

@@ -25,9 +25,9 @@ ASK = "End with a line 'Answer: N', where N is a number without a unit."
 
 
 def draw(dice: Dice) -> Problem:
-    """2 to 19 of the large unit, less than one large unit of the small one."""
+    """2 to 9 of the large unit, less than one large unit of the small one."""
     big, small, factor = dice.pick(_UNITS)
-    n, m = dice.between(2, 19), dice.between(1, factor - 1)
+    n, m = dice.between(2, 9), dice.between(1, factor - 1)
     total = n * factor + m
     return Problem(
         core=(big, n, m),

@@ -44,5 +44,5 @@ class Family(NamedTuple):
 
 
 INTEGER_ASK = "End with a line 'Answer: N', where N is a whole number."
-CHOICE_ASK = "End with a line 'Answer: X', where X is A, B, C or D."
+CHOICE_ASK = "Which letter is right? End with 'Answer: A', 'Answer: B', 'Answer: C' or 'Answer: D'."
 REPLY = "Answer: {answer}"

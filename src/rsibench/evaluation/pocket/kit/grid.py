@@ -16,9 +16,9 @@ _ROWS, _COLUMNS = 3, 3
 
 
 def draw(dice: Dice) -> Problem:
-    """Three people, three days, cells of 11 to 99."""
+    """Three people, three days, cells of 2 to 20."""
     people, days = dice.sample(PEOPLE, _ROWS), [day[:3] for day in dice.sample(DAYS, _COLUMNS)]
-    cells = [[dice.between(11, 99) for _ in days] for _ in people]
+    cells = [[dice.between(2, 20) for _ in days] for _ in people]
     row = dice.between(0, _ROWS - 1)
     one, two = dice.sample(range(_COLUMNS), 2)
     left, right = cells[row][one], cells[row][two]
@@ -26,11 +26,19 @@ def draw(dice: Dice) -> Problem:
     return Problem(
         core=(tuple(map(tuple, cells)), row, min(one, two), max(one, two)),
         fields={
-            "table": "\n".join(lines), "name": people[row], "one": days[one], "two": days[two], "x": dice.pick(PRODUCE)
+            "table": "\n".join(lines),
+            "name": people[row],
+            "one": days[one],
+            "two": days[two],
+            "x": dice.pick(PRODUCE),
         },
         expected=left + right,
         answer=str(left + right),
-        steps=(f"{people[row]} {days[one]}: {left}", f"{people[row]} {days[two]}: {right}", f"{left} + {right} = {left + right}"),
+        steps=(
+            f"{people[row]} {days[one]}: {left}",
+            f"{people[row]} {days[two]}: {right}",
+            f"{left} + {right} = {left + right}",
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""Extraction to JSON: an order in a sentence, with the total worked out."""
+"""Extraction to JSON: who ordered how many of what, and where it goes."""
 
 from __future__ import annotations
 
@@ -11,25 +11,22 @@ from .words import CITIES, GOODS, PEOPLE
 TEMPLATES = {
     "ordered": "{name} from {city} ordered {n} {x} at ${p} each.",
     "note": "Note: send {n} {x} to {name} in {city}. Price per piece: ${p}.",
-    "mail": "Hello, this is {name}. I live in {city} and I would like {n} of your {x}. I saw the price is ${p} for one.",
+    "mail": "Hello, this is {name}. I live in {city} and I would like {n} of your {x}. The price is ${p} for one.",
 }
-ASK = (
-    'Write the order as one JSON object with the keys "customer", "city", "item" and "total" '
-    "(total is a number: pieces times price)."
-)
+ASK = 'Fill in this JSON object for the text above: {{"customer": "", "city": "", "item": "", "count": 0}}'
 
 
 def draw(dice: Dice) -> Problem:
-    """2 to 9 pieces at 3 to 29 dollars."""
-    n, p = dice.between(2, 9), dice.between(3, 29)
+    """2 to 60 pieces at 3 to 29 dollars."""
+    n, p = dice.between(2, 60), dice.between(3, 29)
     name, city, x = dice.pick(PEOPLE), dice.pick(CITIES), dice.pick(GOODS)
-    expected = {"customer": name, "city": city, "item": x, "total": n * p}
+    expected = {"customer": name, "city": city, "item": x, "count": n}
     return Problem(
-        core=(name, city, x, n, p),
+        core=(name, city, x, n),
         fields={"name": name, "city": city, "x": x, "n": f"{n}", "p": f"{p}"},
         expected=expected,
         answer=json.dumps(expected),
-        steps=(f"{n} * {p} = {n * p}",),
+        steps=(f"customer is {name}, city is {city}, item is {x}, count is {n}",),
     )
 
 

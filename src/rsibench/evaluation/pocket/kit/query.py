@@ -8,9 +8,9 @@ from .family import Family, Problem
 TEMPLATES = {
     "table": "Table {table}({label} TEXT, {c1} INTEGER, {c2} INTEGER).\nTask: {task}.",
     "have": "There is a database table {table} with the columns {label}, {c1} and {c2}. I want to {task}.",
-    "schema": "CREATE TABLE {table} ({label} TEXT, {c1} INTEGER, {c2} INTEGER);\nWrite SQL to {task}.",
+    "schema": "CREATE TABLE {table} ({label} TEXT, {c1} INTEGER, {c2} INTEGER);\nThe SQL query should {task}.",
 }
-ASK = "Reply with one SQLite SELECT statement."
+ASK = "Reply with one SQL statement that begins with SELECT, and nothing else."
 _TABLES = (
     ("books", "title", "pages", "year"),
     ("cities", "name", "people", "height"),
@@ -19,39 +19,58 @@ _TABLES = (
     ("shops", "name", "staff", "sales"),
     ("trips", "place", "days", "cost"),
 )
-_OPERATORS = ((">", "more than"), ("<", "less than"))
-_ROWS = 8
-
-
-def _task(dice: Dice, label: str, column: str, other: str, table: str) -> tuple[str, str, str]:
-    """Kind, request and query."""
-    sign, words = dice.pick(_OPERATORS)
-    limit = dice.between(15, 85)
-    where = f"WHERE {column} {sign} {limit}"
-    limits = f"with {words} {limit} {column}"
-    kinds = (
-        ("count", f"count the {table} {limits}", f"SELECT COUNT(*) FROM {table} {where}"),
-        ("list", f"list the {label} of all {table} {limits}", f"SELECT {label} FROM {table} {where}"),
-        ("sum", f"add up the {other} of all {table} {limits}", f"SELECT SUM({other}) FROM {table} {where}"),
-        ("max", f"find the highest {other} among the {table} {limits}", f"SELECT MAX({other}) FROM {table} {where}"),
-    )
-    return dice.pick(kinds)
+_OPERATORS = ((">", "over"), ("<", "under"))
+_KINDS = {
+    "count": ("count the {table} {limits}", "SELECT COUNT(*) FROM {table} {where}"),
+    "list": ("list the {label} of the {table} {limits}", "SELECT {label} FROM {table} {where}"),
+    "sum": ("add up the {other} of the {table} {limits}", "SELECT SUM({other}) FROM {table} {where}"),
+    "highest": ("find the highest {other} among the {table} {limits}", "SELECT MAX({other}) FROM {table} {where}"),
+}
+_ROWS = 9
 
 
 def draw(dice: Dice) -> Problem:
-    """Six tables, two columns, four kinds of request, limits 15 to 85."""
+    """Six tables, two columns, four kinds of request, limits 15 to 85; some rows meet the condition, some do not."""
     table, label, c1, c2 = dice.pick(_TABLES)
-    column, other = dice.pick([(c1, c2), (c2, c1)])
-    kind, task, query = _task(dice, label, column, other, table)
-    rows = [[f"{table[:-1]} {i + 1}", dice.between(1, 99), dice.between(1, 99)] for i in range(_ROWS)]
+    by_first = dice.pick((True, False))
+    column, other = (c1, c2) if by_first else (c2, c1)
+    kind, (sign, words), limit = dice.pick(list(_KINDS)), dice.pick(_OPERATORS), dice.between(15, 85)
+    rows: list[tuple[str, int, int]] = []
+    kept: list[tuple[str, int]] = []
+    while not 2 <= len(kept) <= _ROWS - 2:
+        filters, others = dice.sample(range(1, 100), _ROWS), dice.sample(range(1, 100), _ROWS)
+        names = [f"{table[:-1]} {i + 1}" for i in range(_ROWS)]
+        rows = [(names[i], *((filters[i], others[i]) if by_first else (others[i], filters[i]))) for i in range(_ROWS)]
+        kept = [
+            (names[i], others[i]) for i in range(_ROWS) if (filters[i] > limit if sign == ">" else filters[i] < limit)
+        ]
+    texts = {
+        "table": table,
+        "label": label,
+        "other": other,
+        "limits": f"where {column} is {words} {limit}",
+        "where": f"WHERE {column} {sign} {limit}",
+    }
+    task, query = (text.format(**texts) for text in _KINDS[kind])
     return Problem(
         core=(query,),
         fields={"table": table, "label": label, "c1": c1, "c2": c2, "task": task},
-        expected=query,
-        answer=query + ";",
-        steps=(f"{kind}, filter on {column}",),
-        context={"schema": f"CREATE TABLE {table} ({label} TEXT, {c1} INTEGER, {c2} INTEGER)", "table": table, "rows": rows},
+        expected=_result(kind, kept),
+        answer=query,
+        steps=(f"{kind}, {column} {words} {limit}",),
+        context={
+            "schema": f"CREATE TABLE {table} ({label} TEXT, {c1} INTEGER, {c2} INTEGER)",
+            "rows": {table: [list(row) for row in rows]},
+        },
     )
+
+
+def _result(kind: str, kept: list[tuple[str, int]]) -> list[list[object]]:
+    """The rows that the query returns; `kept` holds label and other column of the rows that meet the condition."""
+    if kind == "list":
+        return [[name] for name, _ in kept]
+    values = [value for _, value in kept]
+    return [[{"count": len(values), "sum": sum(values), "highest": max(values)}[kind]]]
 
 
 FAMILY = Family("query", "One SELECT statement over a small table", "sql", ASK, "{answer}", TEMPLATES, draw)

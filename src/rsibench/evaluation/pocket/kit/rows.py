@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TypedDict
 
 from .catalogue import FAMILIES
 from .dice import Dice
 from .family import Family, Problem
 from .partition import TRAINING, part_of
+
+
+class Message(TypedDict):
+    """One turn."""
+
+    role: str
+    content: str
+
+
+class Row(TypedDict):
+    """One training row as a submission's file holds it."""
+
+    messages: list[Message]
+    family: str
+    source: str
+
 
 STYLES: dict[str, str] = {
     "worked": "every step, then the answer",
@@ -32,7 +49,7 @@ def reply(family: Family, problem: Problem, style: str, dice: Dice) -> str:
     return "\n".join([*steps, final])
 
 
-def make_rows(names: list[str], style: str, count: int, seed: int) -> Iterator[dict[str, object]]:
+def make_rows(names: Sequence[str], style: str, count: int, seed: int) -> Iterator[Row]:
     """`count` rows of each family, families taking turns. The same arguments always give the same rows."""
     dice = {name: Dice("kit", name, seed) for name in names}
     for index in range(count):

@@ -1,4 +1,4 @@
-"""Ranking numbers: the second largest or second smallest of five."""
+"""Ranking numbers: the second largest or second smallest of four."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ TEMPLATES = {
 
 
 def draw(dice: Dice) -> Problem:
-    """Five different numbers of 11 to 99."""
-    numbers = dice.sample(range(11, 100), 5)
+    """Four different numbers of 11 to 99."""
+    numbers = dice.sample(range(11, 100), 4)
     kind = dice.pick(("largest", "smallest"))
     ranked = sorted(numbers, reverse=kind == "largest")
     return Problem(
@@ -26,4 +26,4 @@ def draw(dice: Dice) -> Problem:
     )
 
 
-FAMILY = Family("second", "The second largest or smallest of five", "integer", INTEGER_ASK, REPLY, TEMPLATES, draw)
+FAMILY = Family("second", "The second largest or smallest of four", "integer", INTEGER_ASK, REPLY, TEMPLATES, draw)

@@ -14,9 +14,9 @@ TEMPLATES = {
 
 
 def draw(dice: Dice) -> Problem:
-    """Groups of 3 to 12, quotient 3 to 19, a remainder of at least 1."""
+    """Groups of 3 to 12, quotient 2 to 15, a remainder of at least 1."""
     k = dice.between(3, 12)
-    quotient, rest = dice.between(3, 19), dice.between(1, k - 1)
+    quotient, rest = dice.between(2, 15), dice.between(1, k - 1)
     total = k * quotient + rest
     return Problem(
         core=(total, k),

@@ -15,8 +15,8 @@ TEMPLATES = {
 
 
 def draw(dice: Dice) -> Problem:
-    """Counts 2 to 9, prices 2 to 19 dollars."""
-    (a, p), (b, q) = ((dice.between(2, 9), dice.between(2, 19)) for _ in range(2))
+    """Counts 2 to 6, prices 2 to 12 dollars."""
+    (a, p), (b, q) = ((dice.between(2, 6), dice.between(2, 12)) for _ in range(2))
     x, y = dice.sample(GOODS, 2)
     total = a * p + b * q
     return Problem(

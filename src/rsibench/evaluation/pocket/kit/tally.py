@@ -14,9 +14,9 @@ TEMPLATES = {
 
 
 def draw(dice: Dice) -> Problem:
-    """Seven to eleven words out of three colours, the wanted one two to six times."""
+    """Four to eight words out of three colours, the wanted one one to four times."""
     colours = dice.sample(COLOURS, 3)
-    wanted, length = dice.between(2, 6), dice.between(7, 11)
+    wanted, length = dice.between(1, 4), dice.between(4, 8)
     words = dice.shuffled([colours[0]] * wanted + [dice.pick(colours[1:]) for _ in range(length - wanted)])
     counted: list[str] = []
     seen = 0

@@ -15,9 +15,9 @@ _WEEK = 7
 
 
 def draw(dice: Dice) -> Problem:
-    """8 to 90 days, never whole weeks."""
+    """8 to 286 days, never whole weeks."""
     day = dice.between(0, _WEEK - 1)
-    weeks, rest = dice.between(1, 12), dice.between(1, 6)
+    weeks, rest = dice.between(1, 40), dice.between(1, 6)
     n = weeks * _WEEK + rest
     end = DAYS[(day + rest) % _WEEK]
     options = dice.shuffled([end, *dice.sample([d for d in DAYS if d != end], 3)])
@@ -26,7 +26,9 @@ def draw(dice: Dice) -> Problem:
     return Problem(
         core=(day, n),
         fields={
-            "day": DAYS[day], "n": str(n), "options": "\n".join(f"{LETTERS[i]}) {d}" for i, d in enumerate(options))
+            "day": DAYS[day],
+            "n": str(n),
+            "options": "\n".join(f"{LETTERS[i]}) {d}" for i, d in enumerate(options)),
         },
         expected=letter,
         answer=letter,

@@ -1,0 +1,100 @@
+"""Journal: one run's events in a store, appended and read in order.
+
+Invariant: an event that the run's state does not allow is refused before it is written, so that what is recorded can
+always be folded. Nothing is ever changed or removed. Not here: the rules (`fold.py`), hashes (`envelope.py`) and
+checks of a whole chain (`chain.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rsibench.journal.envelope import Entry, Head, decode, genesis_hash, seal
+from rsibench.journal.events import AnyEvent
+from rsibench.journal.fold import apply
+from rsibench.journal.state import RunState
+from rsibench.journal.timekeeper import JournalClock, Timekeeper
+from rsibench.store.events import event_rows, hash_at, insert_event, last_event
+from rsibench.store.rows import EventRow, RowHead
+from rsibench.store.runs import get_run
+from rsibench.store.store import Store
+
+
+class _Folded(NamedTuple):
+    """A state and the hash of the last event that went into it."""
+
+    state: RunState
+    hash: str
+
+
+class Journal:
+    """The journal of a run that the store knows. Safe to share between threads.
+
+    A journal made for a run with events continues the run's active time where its last event left it.
+    """
+
+    def __init__(self, store: Store, run_id: str, clock: JournalClock) -> None:
+        self._store = store
+        self.run_id = run_id
+        with store.reading() as connection:
+            get_run(connection, run_id)
+            last = last_event(connection, run_id)
+        self._time = Timekeeper(clock, 0 if last is None else last.elapsed_ms)
+        self._nothing = RowHead(0, 0, genesis_hash(run_id))
+        self._folded = _Folded(RunState(run_id=run_id), self._nothing.hash)
+
+    def append(self, event: AnyEvent) -> Entry:
+        """Records `event` as the run's next one, in the caller's transaction if there is one.
+
+        Durable when the outermost transaction has ended. Raises IntegrityError, with nothing written, when the run's
+        state does not allow the event.
+        """
+        with self._store.transaction() as connection:
+            last = last_event(connection, self.run_id) or self._nothing
+            elapsed_ms = max(self._time.elapsed_ms(), last.elapsed_ms)
+            row, entry = seal(self.run_id, Head(last.seq, last.hash), self._time.now(), elapsed_ms, event)
+            state = apply(self._state_at(last), entry)
+            insert_event(connection, row)
+            self._folded = _Folded(state, entry.hash)
+            return entry
+
+    def state(self) -> RunState:
+        """The fold of all events so far; cheap when few were added since the last call."""
+        with self._store.reading() as connection:
+            return self._state_at(last_event(connection, self.run_id) or self._nothing)
+
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """Events after number `after`, in order. IntegrityError at one that cannot be read; hashes are not checked."""
+        return (decode(row) for row in self.rows(after))
+
+    def rows(self, after: int = 0) -> Iterator[EventRow]:
+        """The same as stored, for `verify_chain` and for export."""
+        return event_rows(self._store, self.run_id, after)
+
+    def head(self) -> Head:
+        """Number and hash of the last event; number 0 before the first."""
+        with self._store.reading() as connection:
+            last = last_event(connection, self.run_id)
+        return Head(0, self._nothing.hash) if last is None else Head(last.seq, last.hash)
+
+    def elapsed_ms(self) -> int:
+        """The run's active time in milliseconds, for deadlines."""
+        return self._time.elapsed_ms()
+
+    def _state_at(self, last: RowHead) -> RunState:
+        """The fold up to `last`, continued from what was folded before unless that was rolled back."""
+        folded = self._folded
+        if folded.hash == last.hash:
+            return folded.state
+        if folded.state.seq >= last.seq or not self._stands(folded):
+            folded = _Folded(RunState(run_id=self.run_id), self._nothing.hash)
+        for entry in self.entries(after=folded.state.seq):
+            folded = _Folded(apply(folded.state, entry), entry.hash)
+        self._folded = folded
+        return folded.state
+
+    def _stands(self, folded: _Folded) -> bool:
+        with self._store.reading() as connection:
+            standing = hash_at(connection, self.run_id, folded.state.seq)
+        return folded.state.seq == 0 or standing == folded.hash

@@ -1,0 +1,162 @@
+"""The context of a run: everything its stages share, opened together and closed together.
+
+One controller at a time works on a run; a file lock in the run's folder says who.
+"""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from rsibench.errors import LabError
+from rsibench.journal.events import RunPlanned, RunResumed
+from rsibench.journal.journal import Journal
+from rsibench.journal.state import Phase
+from rsibench.lab.session import Session
+from rsibench.lab.terms import EvaluationBound, LabTerms
+from rsibench.ledger.ledger import Ledger
+from rsibench.ports.clock import Clock
+from rsibench.rendering import ChatMessage, Renderer
+from rsibench.run.engine import Engine
+from rsibench.run.home import Home, RunFolder
+from rsibench.run.pace import Pace
+from rsibench.run.plan import Planned
+from rsibench.run.progress import Progress
+from rsibench.spec.item import Item
+from rsibench.spec.profile import Decoding
+from rsibench.store.blobs import Blobs
+from rsibench.store.runs import RunRow, add_run
+from rsibench.store.store import Store
+
+type EngineFactory = Callable[[Planned, RunFolder], Engine]
+"""Makes the engine that trains and samples for a planned run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What the stages of one run work with."""
+
+    planned: Planned
+    folder: RunFolder
+    store: Store
+    blobs: Blobs
+    journal: Journal
+    ledger: Ledger
+    session: Session
+    engine: Engine
+    clock: Clock
+    progress: Progress
+    pace: Pace
+
+    @property
+    def run_id(self) -> str:
+        return self.planned.lock.run.run_id
+
+
+@contextmanager
+def open_run(
+    planned: Planned, home: Home, *, clock: Clock, progress: Progress, make_engine: EngineFactory
+) -> Iterator[RunContext]:
+    """Opens a planned run, new or begun before, and takes it up in the journal.
+
+    Raises LabError `in-use` when another controller works on it, EnvironmentFault when the store cannot be used.
+    """
+    lock = planned.lock
+    folder = home.run(lock.run.run_id)
+    folder.root.mkdir(parents=True, exist_ok=True)
+    with _alone(folder.root / "controller.lock", lock.run.run_id):
+        store = Store.open(home.store_url)
+        blobs = Blobs(home.blobs)
+        _record_plan(planned, store, blobs, folder, clock)
+        journal = Journal(store, lock.run.run_id, clock)
+        ledger = Ledger(store, journal)
+        pace = Pace()
+        terms = LabTerms.of(
+            lock.protocol,
+            renderer=planned.renderer,
+            selection=planned.selection,
+            evaluation=evaluation_bound(
+                planned.selection, planned.renderer, lock.protocol.decoding, lock.protocol.system_prompt
+            ),
+            estimate_seconds=pace.attempt_seconds,
+        )
+        session = Session(terms, store=store, journal=journal, ledger=ledger, blobs=blobs, clock=clock)
+        state = journal.state()
+        ledger.check_against(state)
+        if state.phase not in (Phase.EMPTY, Phase.SEALED) and (state.interrupted or state.seq > 1):
+            journal.append(RunResumed())
+        engine = make_engine(planned, folder)
+        try:
+            yield RunContext(planned, folder, store, blobs, journal, ledger, session, engine, clock, progress, pace)
+        finally:
+            engine.close()
+            session.stop()
+            store.close()
+
+
+def evaluation_bound(
+    items: Sequence[Item], renderer: Renderer, decoding: Decoding, system_prompt: str | None
+) -> EvaluationBound:
+    """The most tokens that one evaluation of `items` can read and write."""
+    prompts = sum(len(renderer.render_prompt(item_messages(item, system_prompt))) for item in items)
+    return EvaluationBound(
+        prompt_tokens=prompts * decoding.decodes,
+        output_tokens=len(items) * decoding.decodes * decoding.max_new_tokens,
+    )
+
+
+def item_messages(item: Item, system_prompt: str | None) -> list[ChatMessage]:
+    """The chat that an item is asked in."""
+    system = [ChatMessage(role="system", content=system_prompt)] if system_prompt is not None else []
+    return [*system, ChatMessage(role="user", content=item.prompt)]
+
+
+def _record_plan(planned: Planned, store: Store, blobs: Blobs, folder: RunFolder, clock: Clock) -> None:
+    """Writes the lock and the run's first event, once."""
+    lock = planned.lock
+    lock_bytes = lock.canonical()
+    row = RunRow(
+        run_id=lock.run.run_id,
+        created_at=lock.run.planned_at,
+        profile=lock.protocol.profile,
+        variant=lock.protocol.variant,
+        researcher=lock.run.researcher,
+        seed=lock.run.seed,
+        protocol_digest=lock.protocol_digest,
+    )
+    with store.transaction() as connection:
+        add_run(connection, row)
+    journal = Journal(store, lock.run.run_id, clock)
+    if journal.state().phase is Phase.EMPTY:
+        journal.append(
+            RunPlanned(
+                protocol_digest=lock.protocol_digest,
+                lock_blob=blobs.put(lock_bytes),
+                profile=lock.protocol.profile,
+                variant=lock.protocol.variant,
+                researcher=lock.run.researcher,
+                seed=lock.run.seed,
+                isolation=lock.run.isolation,
+            )
+        )
+        folder.lock.write_bytes(lock_bytes)
+
+
+@contextmanager
+def _alone(path: Path, run_id: str) -> Iterator[IO[bytes]]:
+    """Holds a lock on `path` for as long as the block runs; the system lets go of it when the process dies."""
+    with path.open("ab") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise LabError(
+                "another process is working on it",
+                code="in-use",
+                where=f"run {run_id}",
+                fix="wait for it to end, or stop it; `rsibench status` shows how far it is",
+            ) from None
+        yield handle

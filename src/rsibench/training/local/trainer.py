@@ -1,0 +1,113 @@
+"""LocalTrainer: the Trainer protocol on this machine, with torch and PEFT.
+
+fp32 on a CPU, bf16 with fp32 adapter weights on a CUDA device when there is one. Invariant: same student, shape, seed,
+steps, thread count and machine kind give the same adapter bytes. It keeps no data and orders nothing; the loop does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from rsibench.errors import SpecError
+from rsibench.ports.trainer import AdamParams, AdapterFacts, LoraSpec, StepResult, TokenExample
+from rsibench.training.local.adapted_student import AdaptedStudent, adapt_student
+from rsibench.training.local.adapter_folder import write_adapter
+from rsibench.training.local.head_loss import head_loss
+from rsibench.training.local.padded import pad_batch
+
+_STATE_VERSION = 1
+
+
+class LocalTrainer:
+    """One adapter at a time. `device` None takes CUDA when present; `threads` None leaves torch's own choice."""
+
+    def __init__(self, device: str | None = None, threads: int | None = None) -> None:
+        self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self._threads = threads
+        self._student: AdaptedStudent | None = None
+        self._optimizer: torch.optim.AdamW | None = None
+        self._lora: LoraSpec | None = None
+
+    def open(self, student: Path, lora: LoraSpec, seed: int) -> None:
+        """Loads the student and puts a fresh adapter on it; whatever was open before is dropped."""
+        self.close()
+        if self._threads is not None:
+            torch.set_num_threads(self._threads)
+        self._student = adapt_student(student, lora, seed, self._device)
+        self._optimizer = torch.optim.AdamW(self._student.parameters, fused=True)
+        self._lora = lora
+
+    def step(self, batch: Sequence[TokenExample], adam: AdamParams) -> StepResult:
+        """One optimiser step on the token mean of `batch`. SpecError when nothing in it carries weight."""
+        student, optimizer = self._opened()
+        padded = pad_batch(batch, self._device)
+        if padded.weight_sum <= 0:
+            raise SpecError("a batch without any loss token cannot be trained on", where="training")
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=self._device.type != "cpu"):
+            hidden = student.decoder(input_ids=padded.inputs, use_cache=False).last_hidden_state
+        selected = hidden.flatten(0, 1).index_select(0, padded.positions)  # (loss positions, width)
+        loss = head_loss(selected.detach(), student.head, padded.targets, padded.weights, padded.weight_sum)
+        selected.backward(loss.gradient)
+        for group in optimizer.param_groups:
+            group.update(
+                lr=adam.learning_rate,
+                betas=(adam.beta1, adam.beta2),
+                eps=adam.eps,
+                weight_decay=adam.weight_decay,
+            )
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        return StepResult(loss.loss_sum.item(), padded.weight_sum)
+
+    def save_state(self, path: Path) -> None:
+        """Writes adapter and optimiser to one file, whole or not at all."""
+        student, optimizer = self._opened()
+        state = {
+            "version": _STATE_VERSION,
+            "lora": _shape(self._lora),
+            "adapter": [parameter.detach().cpu() for parameter in student.parameters],
+            "optimizer": optimizer.state_dict(),
+        }
+        partial = path.with_name(f".{path.name}.partial")
+        torch.save(state, partial)
+        os.replace(partial, path)
+
+    def resume(self, path: Path) -> None:
+        """Continues from a saved state; the trainer must be open on the same student with the same shape."""
+        student, optimizer = self._opened()
+        state = torch.load(path, map_location=self._device, weights_only=True)
+        if state["version"] != _STATE_VERSION or state["lora"] != _shape(self._lora):
+            raise SpecError(
+                f"the saved state is of another adapter shape: {state['lora']} instead of {_shape(self._lora)}",
+                where=str(path),
+                fix="open the trainer with the shape that was saved",
+            )
+        with torch.no_grad():
+            for parameter, saved in zip(student.parameters, state["adapter"], strict=True):
+                parameter.copy_(saved)
+        optimizer.load_state_dict(state["optimizer"])
+
+    def export_sampler(self, path: Path) -> AdapterFacts:
+        """Writes the adapter to the folder `path` in PEFT's format."""
+        student, _ = self._opened()
+        return write_adapter(student.model, path)
+
+    def close(self) -> None:
+        """Lets go of the model; harmless when nothing is open."""
+        self._student = None
+        self._optimizer = None
+        self._lora = None
+
+    def _opened(self) -> tuple[AdaptedStudent, torch.optim.AdamW]:
+        if self._student is None or self._optimizer is None:
+            raise SpecError("the trainer is not open", where="training", fix="call open first")
+        return self._student, self._optimizer
+
+
+def _shape(lora: LoraSpec | None) -> list[object]:
+    """`lora` as plain values, the way a state file holds them."""
+    return [] if lora is None else [lora.rank, lora.alpha, list(lora.targets), lora.top_layers]
