@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rsibench.errors import EnvironmentFault, IntegrityError
@@ -26,6 +26,7 @@ def _replace(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
+@settings(deadline=None)  # every blob is synced to disk
 @given(contents=st.lists(st.binary(max_size=200), max_size=6))
 def test_any_content_comes_back_under_its_own_hash(
     tmp_path_factory: pytest.TempPathFactory, contents: list[bytes]

@@ -111,7 +111,7 @@ def test_a_newer_schema_is_refused_with_both_versions(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(EnvironmentFault, match="file/a.sqlite"):
+    with pytest.raises(EnvironmentFault, match=r"file/a\.sqlite"):
         Store.open(sqlite_url(tmp_path / "file" / "a.sqlite"))
 
 
@@ -145,9 +145,13 @@ def test_threads_that_open_one_new_file_at_once_all_succeed(tmp_path: Path) -> N
 
 
 def test_a_block_that_raises_leaves_nothing(store: Store) -> None:
-    with pytest.raises(KeyError), store.transaction():
-        _put(store, "lost")
-        raise KeyError
+    def write_and_fail() -> None:
+        with store.transaction():
+            _put(store, "lost")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        write_and_fail()
     assert _keys(store) == set()
 
 
@@ -168,7 +172,8 @@ def test_an_inner_failure_that_is_caught_undoes_only_the_inner_block(store: Stor
 def test_an_outer_failure_undoes_inner_blocks_that_had_ended(store: Store) -> None:
     def write_and_fail() -> None:
         with store.transaction():
-            _put(store, "inner")
+            with store.transaction():
+                _put(store, "inner")
             raise KeyError
 
     with pytest.raises(KeyError):

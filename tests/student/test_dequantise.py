@@ -64,7 +64,7 @@ def test_another_kind_of_gguf_is_refused_by_name(tmp_path: Path, split: str, arc
 def test_a_crash_is_a_typed_failure_that_keeps_the_reason(tmp_path: Path, watched: Watched) -> None:
     garbage = tmp_path / "garbage.gguf"
     garbage.write_bytes(b"no such format")
-    with pytest.raises(InfrastructureFailure, match="ended with code 1:\n(.*\n)*ValueError: GGUF magic") as caught:
+    with pytest.raises(InfrastructureFailure, match=r"ended with code 1:\n(.*\n)*ValueError: GGUF magic") as caught:
         convert(garbage, tmp_path, tmp_path, watched)
     assert caught.value.failure == "dequantiser_crashed"
 

@@ -1,7 +1,7 @@
 """Selection scores of the valid attempts of many runs, in the order in which they were made.
 
-Invariant: `scores` (runs, longest) holds the first `lengths` (runs,) attempts of each row and minus infinity after them,
-so that maxima need no mask. Every run has at least one attempt.
+Invariant: `scores` (runs, longest) holds the first `lengths` (runs,) attempts of each row and minus infinity after
+them, so that maxima need no mask. Every run has at least one attempt.
 """
 
 from __future__ import annotations

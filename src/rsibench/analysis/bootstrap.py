@@ -36,7 +36,7 @@ def bootstrap_interval(
     """Interval of the mean of `values` (n,) by the expanded percentile method.
 
     The tail that is cut off is Phi(-sqrt(n / (n - 1)) t) instead of Phi(-z), which repairs the percentile interval's
-    narrowness in small samples: Hesterberg (2015), The American Statistician 69, 371, section 5.1. Where all tasks have
+    narrowness in small samples: Hesterberg (2015), The American Statistician 69, 371. Where all tasks have
     one value nothing can be resampled and the interval has no width; callers say so or use another method.
     """
     tail = expanded_tail(len(values), confidence)

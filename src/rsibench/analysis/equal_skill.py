@@ -1,8 +1,8 @@
 """The equal-skill null: every attempt of a run is as good as any other, and scores differ by measurement alone.
 
 Unlike the order null it needs no recorded scores, only sizes: how many attempts, tasks and decodes, and at what rate. A
-share `icc` of the tasks always gives one verdict, the others are coin flips at the run's rate; so verdicts have the mean
-and the intraclass correlation asked for, and attempts of a run are correlated because they meet the same tasks.
+share `icc` of the tasks always gives one verdict, the others are coin flips at the run's rate; so verdicts have the
+mean and the intraclass correlation asked for, and attempts of a run are correlated because they meet the same tasks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ _CHUNK_CELLS = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class RunSizes:
-    """(runs,) each: the rate that all attempts of a run share, its tasks, its decodes, and how many attempts it made."""
+    """(runs,) each: the rate that all attempts of a run share, its tasks, its decodes, and how many attempts it
+    made.
+    """
 
     rates: Floats
     tasks: Ints

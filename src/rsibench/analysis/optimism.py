@@ -19,7 +19,9 @@ SPLITS = 1_000
 
 
 class CorrectedScore(NamedTuple):
-    """Shares. `optimism` is `naive` minus `corrected`; `chosen` is the index of the naive best, the earliest at ties."""
+    """Shares. `optimism` is `naive` minus `corrected`; `chosen` is the index of the naive best, the earliest at
+    ties.
+    """
 
     naive: float
     corrected: float
@@ -31,9 +33,9 @@ class CorrectedScore(NamedTuple):
 def split_corrected(rates: Floats, rng: np.random.Generator, splits: int = SPLITS) -> CorrectedScore:
     """From task rates (attempts, tasks) of the same tasks, by repeated random halves.
 
-    Half the tasks choose the attempt (the earliest at ties), the other half score it, and the mean over splits estimates
-    what choosing by this rule is worth: repeated split selection after SIREN, arXiv:2605.05973. It is slightly low,
-    since half the tasks choose less well than all of them.
+    Half the tasks choose the attempt (the earliest at ties), the other half score it, and the mean over splits
+    estimates what choosing by this rule is worth: repeated split selection after SIREN, arXiv:2605.05973. It is
+    slightly low, since half the tasks choose less well than all of them.
     """
     attempts, tasks = rates.shape
     if tasks < 2:

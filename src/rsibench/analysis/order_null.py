@@ -1,9 +1,9 @@
 """The exchangeability null: a run's attempts could have been made in any order.
 
-It keeps every score that was seen and asks only whether their order says something. Under it a later attempt often beats
-the first and the last is often below the best: of T attempts with m at the peak, the first and the last are each below it
-with probability 1 - m / T. Only whether the first and the last are at the peak matters, so permutations are not drawn
-one by one.
+It keeps every score that was seen and asks only whether their order says something. Under it a later attempt often
+beats the first and the last is often below the best: of T attempts with m at the peak, the first and the last are each
+below it with probability 1 - m / T. Only whether the first and the last are at the peak matters, so permutations are
+not drawn one by one.
 """
 
 from __future__ import annotations

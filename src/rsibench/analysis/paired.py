@@ -90,8 +90,8 @@ def paired_difference(
 def bonett_price(gained: int, lost: int, tasks: int, confidence: float = CONFIDENCE) -> Interval:
     """Interval for (gained - lost) / tasks with one task added to each of the two counts.
 
-    Bonett and Price (2012), J. Educ. Behav. Stat. 37, 479, equation 4. Never without width, so no change in few tasks is
-    not taken for proof of none.
+    Bonett and Price (2012), J. Educ. Behav. Stat. 37, 479. Never without width, so no change in few tasks
+    is not taken for proof of none.
     """
     up, down = (gained + 1) / (tasks + 2), (lost + 1) / (tasks + 2)
     half = float(special.ndtri(0.5 + confidence / 2)) * sqrt((up + down - (up - down) ** 2) / (tasks + 2))

@@ -64,7 +64,7 @@ def pass_rate(counts: TaskCounts, rng: np.random.Generator, draws: int = DRAWS) 
 def clustered_standard_error(counts: TaskCounts) -> float:
     """Standard error of the mean of task rates with tasks as clusters; infinite for a single task.
 
-    Miller (2024), arXiv:2411.00640, section 2.2, for clusters that weigh the same, with n - 1 below the root.
+    Miller (2024), arXiv:2411.00640, for clusters that weigh the same, with n - 1 below the root.
     """
     values = counts.rates()[counts.has_rate]
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("inf")
@@ -73,8 +73,8 @@ def clustered_standard_error(counts: TaskCounts) -> float:
 def effective_trials(counts: TaskCounts, confidence: float = CONFIDENCE) -> float:
     """How many independent trials would have the same standard error, between 1 and the number of trials.
 
-    p (1 - p) / SE^2, times (z / t)^2 for the tasks' few degrees of freedom: Korn and Graubard (1998), Survey Methodology
-    24, 193. Where no task differs from another the spread says nothing, and every task counts as one trial.
+    p (1 - p) / SE^2, times (z / t)^2 for the tasks' few degrees of freedom: Korn and Graubard (1998), Survey
+    Methodology 24, 193. Where no task differs from another the spread says nothing, and every task counts as one trial.
     """
     values = counts.rates()[counts.has_rate]
     rate, tasks = float(values.mean()), len(values)

@@ -25,7 +25,7 @@ class Design(NamedTuple):
 
 
 def design_effect(decodes: int, icc: float) -> float:
-    """Variance of a mean over nested decodes against that of as many independent trials. Kish (1965), equation 5.4."""
+    """Variance of a mean over nested decodes against that of as many independent trials (Kish, 1965)."""
     return 1 + (decodes - 1) * icc
 
 
@@ -45,7 +45,7 @@ def difference_variance(first: float, second: float, design: Design) -> float:
 def power(first: float, second: float, design: Design, size: float = SIZE) -> float:
     """Chance that a two-sided normal test of `size` calls rates `first` and `second` different.
 
-    The normal approximation of Fleiss, Levin and Paik (2003), section 4.2, with one variance for both hypotheses.
+    The normal approximation of Fleiss, Levin and Paik (2003), chapter 4, with one variance for both hypotheses.
     """
     error = sqrt(difference_variance(first, second, design))
     if error == 0:

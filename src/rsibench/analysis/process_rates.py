@@ -31,26 +31,26 @@ class ProcessRate(StrEnum):
 
 
 class CountOf(NamedTuple):
-    """`count` of `of`; a rate only where there is something to count."""
+    """`events` of `of`; a rate only where there is something to count."""
 
-    count: int
+    events: int
     of: int
 
     @property
     def rate(self) -> float | None:
-        return self.count / self.of if self.of else None
+        return self.events / self.of if self.of else None
 
 
 class CountsOf(NamedTuple):
     """Counts and denominators (...,) of many sets of runs."""
 
-    count: Ints
+    events: Ints
     of: Ints
 
     def rates(self) -> Floats:
         """(m,): rates of the sets that have a denominator; m may be smaller than the number of sets."""
         known = self.of > 0
-        shares: Floats = self.count[known] / self.of[known]
+        shares: Floats = self.events[known] / self.of[known]
         return shares
 
 
@@ -69,4 +69,4 @@ def counts(marks: ProcessMarks, rate: ProcessRate) -> CountsOf:
 def count(marks: ProcessMarks, rate: ProcessRate) -> CountOf:
     """The count of one set of runs, from marks (runs,)."""
     found = counts(marks, rate)
-    return CountOf(int(found.count), int(found.of))
+    return CountOf(int(found.events), int(found.of))

@@ -58,6 +58,7 @@ class PublishedResearcher(Frozen):
 
     researcher: str
     title: str
+    short: str
     role: Role
     harness: str | None
     effort: str | None

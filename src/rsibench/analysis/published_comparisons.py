@@ -1,9 +1,9 @@
 """How sure the published scores are: an interval for each cell, and which differences are more than chance.
 
-The published figures are totals. Researchers met the same tasks, but which task each solved is not published, so pairing
-is impossible and tests treat the samples as independent; that is careful, not exact. Where a profile has several decodes
-a task, totals do not say how alike they are: an intraclass correlation is assumed and the trials are scaled down to
-effective ones.
+The published figures are totals. Researchers met the same tasks, but which task each solved is not published, so
+pairing is impossible and tests treat the samples as independent; that is careful, not exact. Where a profile has
+several decodes a task, totals do not say how alike they are: an intraclass correlation is assumed and the trials are
+scaled down to effective ones.
 """
 
 from __future__ import annotations

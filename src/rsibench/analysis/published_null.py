@@ -1,9 +1,9 @@
 """The paper's headline rates beside what chance gives, under stated assumptions about what is not published.
 
 Unpublished are the number of attempts of each setting (known: median, least and most over the settings) and their
-scores. Assumed: every attempt of a setting is as good as any other; their common rate is the setting's official score, or
-base's; a share of the tasks never changes its verdict; and numbers of attempts are drawn so that median, least and most
-are as published, or are the lists that agree with these three and give the lowest or the highest discovery rate.
+scores. Assumed: every attempt of a setting is as good as any other; their common rate is the setting's official score,
+or base's; a share of the tasks never changes its verdict; and numbers of attempts are drawn so that median, least and
+most are as published, or are the lists that agree with these three and give the lowest or the highest discovery rate.
 """
 
 from __future__ import annotations
@@ -101,7 +101,9 @@ def observed_counts(facts: ProcessFacts) -> dict[ProcessRate, CountOf]:
 
 
 def attempt_lists(facts: ProcessFacts, kind: AttemptsAssumption, rng: np.random.Generator, draws: int) -> Ints:
-    """(draws, settings) numbers of attempts with the published median, least and most; which setting has which is drawn."""
+    """(draws, settings) numbers of attempts with the published median, least and most; which setting has which is
+    drawn.
+    """
     if kind is AttemptsAssumption.DRAWN:
         return _drawn_lists(facts, rng, draws)
     chosen = extreme_list(facts, longest=kind is AttemptsAssumption.LONGEST)

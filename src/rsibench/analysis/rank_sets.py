@@ -1,8 +1,8 @@
 """Ranks as sets: which places in an order the data allow each entry, given tests of all pairs.
 
 An entry that is shown to be worse than j others and better than k others may have any rank from j + 1 to n - k; with
-familywise correction all these sets hold together with 95 % (Mogstad, Romano, Shaikh and Wilhelm, 2024, Rev. Econ. Stud.
-91, 476).
+familywise correction all these sets hold together with 95 % (Mogstad, Romano, Shaikh and Wilhelm, 2024, Rev. Econ.
+Stud. 91, 476).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The sign-flip permutation test of paired differences: under the null either side could have come first.
 
-Whole tasks are flipped, so decodes stay together. Where differences are multiples of one step, as with a fixed number of
-decodes, the distribution over all 2^n flips is computed; otherwise it is drawn.
+Whole tasks are flipped, so decodes stay together. Where differences are multiples of one step, as with a fixed number
+of decodes, the distribution over all 2^n flips is computed; otherwise it is drawn.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Simulated runs: researchers of set skill, noise, drift and stopping on profiles of set size, many at once.
 
-Measurement: a share `icc` of a split's tasks gives one verdict for good, drawn once a run and shared by its attempts and
-base; the rest are coin flips at the attempt's true rate. The score then has exactly the variance
-p (1 - p) (1 + (k - 1) icc) / (n k) of n tasks with k decodes, and attempts of a run share the tasks' luck. Official tasks
-are others than those of selection.
+Measurement: a share `icc` of a split's tasks gives one verdict for good, drawn once a run and shared by its attempts
+and base; the rest are coin flips at the attempt's true rate. The score then has exactly the variance
+p (1 - p) (1 + (k - 1) icc) / (n k) of n tasks with k decodes, and attempts of a run share the tasks' luck. Official
+tasks are others than those of selection.
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ def _lengths(stopping: Stopping, scores: Floats, base: Floats, rng: np.random.Ge
             return np.full(runs, width, dtype=np.int64)
         case DrawnAttempts():
             weights = np.array(stopping.weights)
-            return rng.choice(np.arange(1, width + 1), size=runs, p=weights / weights.sum())
+            drawn: Ints = rng.choice(np.arange(1, width + 1), size=runs, p=weights / weights.sum())
+            return drawn
         case Patience():
             return _first(_out_of_patience(scores, stopping.without_best))
         case TargetGain():
@@ -127,7 +128,7 @@ def _first(stops: Bools) -> Ints:
 
 
 def _joined(chunks: list[SimulatedRuns], base: float) -> SimulatedRuns:
-    def column(name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    def column(name: str) -> Floats:
         return np.concatenate([getattr(chunk, name) for chunk in chunks])
 
     attempts = AttemptScores(

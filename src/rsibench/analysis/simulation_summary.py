@@ -1,4 +1,6 @@
-"""What a simulated researcher would show on average: true and apparent gains, process rates, and what selection adds."""
+"""What a simulated researcher would show on average: true and apparent gains, process rates, and what selection
+adds.
+"""
 
 from __future__ import annotations
 

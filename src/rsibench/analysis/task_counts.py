@@ -1,7 +1,7 @@
 """Passed and counted decodes of each task: the form in which every estimator takes trials.
 
-Invariant: task ids are unique and sorted, and 0 <= passed <= counted. A task of which nothing counted stays in the list,
-so that coverage can be told; it has no rate.
+Invariant: task ids are unique and sorted, and 0 <= passed <= counted. A task of which nothing counted stays in the
+list, so that coverage can be told; it has no rate.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rsibench.analysis.arrays import Floats, Ints
+from rsibench.analysis.arrays import Bools, Floats, Ints
 from rsibench.outcomes import TRIAL_RULES, TrialOutcome
 from rsibench.spec.item import Trial
 
@@ -54,9 +54,9 @@ class TaskCounts:
         return cls(names, table[:, 0], table[:, 1], table[:, 2])
 
     @property
-    def has_rate(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def has_rate(self) -> Bools:
         """(n,): whether at least one decode of the task counted."""
-        known: np.ndarray[tuple[int], np.dtype[np.bool_]] = self.counted > 0
+        known: Bools = self.counted > 0
         return known
 
     def rates(self) -> Floats:

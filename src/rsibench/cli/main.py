@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import cyclopts
 
-from rsibench.errors import RsibenchError
+from rsibench.errors import RsibenchError, SpecError
 from rsibench.version import __version__
 
 INTERRUPTED = 130
@@ -56,7 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     show_traceback = _TRACEBACK_FLAG in words
     words = [word for word in words if word != _TRACEBACK_FLAG]
     try:
-        code = build_app()(words, result_action="return_value")
+        code = build_app()(words, result_action="return_value", exit_on_error=False)
+    except cyclopts.CycloptsError:
+        sys.exit(SpecError.exit_code)  # cyclopts has said what is wrong
     except RsibenchError as error:
         if show_traceback:
             raise

@@ -77,7 +77,8 @@ def _one(run: str, json: bool) -> None:
     out = console()
     interrupted = f", interrupted (rsibench resume {run})" if state.interrupted else ""
     out.print(f"{run}: {state.phase}{interrupted}, {state.elapsed_ms / 1000:.0f} s of work", markup=False)
-    out.print(attempts_table(summaries, base.score if base else None, state.committed.attempt if state.committed else None))
+    chosen = state.committed.attempt if state.committed else None
+    out.print(attempts_table(summaries, base.score if base else None, chosen))
     for account, balance in balances.items():
         left, limit = to_whole(account, balance.available), to_whole(account, balance.limit)
         out.print(f"  {account}: {left:g} of {limit:g} left", markup=False)

@@ -1,1 +1,1 @@
-"""Evaluation: from a checkpoint and items to trials, verdicts and scores. Knows nothing of budgets, attempts or runs."""
+"""Evaluation: from a checkpoint and items to trials, verdicts and scores. Knows nothing of budgets or attempts."""

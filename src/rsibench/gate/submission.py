@@ -24,6 +24,8 @@ from rsibench.spec.recipe import Recipe, RunConfig
 
 NO_FAMILY = "(none)"
 """Where rows without a family label are counted."""
+HOPELESS_FACTOR = 10
+"""Rows beyond this many times the token budget are checked for form but no longer turned into tokens, which is slow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def check_submission(files: SubmissionFiles, policy: GatePolicy) -> Admitted:
         if conversation is not None:
             collector.take(conversation)
     epochs = config.epochs if config is not None else max(1, int(policy.recipe.knobs.epochs.minimum))
-    _check_exposure(collector.row_tokens, epochs, policy.recipe.max_train_tokens, problems)
+    _check_exposure(collector, epochs, policy.recipe.max_train_tokens, problems)
     problems.raise_if_any()
     if config is None:
         raise AssertionError("a configuration that could not be resolved left no problem")
@@ -89,6 +91,7 @@ class _Collector:
         self._recipe = policy.recipe
         self._problems = problems
         self.rows: list[TrainingRow] = []
+        self.rows_not_counted = 0
         self.row_tokens = 0
         self.loss_tokens = 0
         self.families: Counter[str] = Counter()
@@ -97,6 +100,9 @@ class _Collector:
         """Renders one row, counts its tokens, and keeps it unless something is wrong already."""
         report = RowReport(self._problems, conversation.number)
         if not self._can_be_rendered(conversation, report):
+            return
+        if self.row_tokens > HOPELESS_FACTOR * self._recipe.max_train_tokens:
+            self.rows_not_counted += 1
             return
         rendered = self._renderer.render_row(conversation.messages, conversation.last_only)
         loss_tokens = sum(rendered.loss_mask)
@@ -127,11 +133,13 @@ class _Collector:
         return len(self._problems) == before
 
 
-def _check_exposure(row_tokens: int, epochs: int, max_train_tokens: int, problems: Problems) -> None:
-    excess = row_tokens * epochs - max_train_tokens
+def _check_exposure(collector: _Collector, epochs: int, max_train_tokens: int, problems: Problems) -> None:
+    train_tokens = collector.row_tokens * epochs
+    excess = train_tokens - max_train_tokens
     if excess > 0:
+        more = f", not counting {collector.rows_not_counted} more rows" if collector.rows_not_counted else ""
         why = (
-            f"{row_tokens} tokens in rows x {epochs} epoch(s) are {row_tokens * epochs}; an attempt trains on at most "
-            f"{max_train_tokens}: {excess} too many, so some rows would never be seen"
+            f"{collector.row_tokens} tokens in rows x {epochs} epoch(s) are {train_tokens}; an attempt trains on "
+            f"at most {max_train_tokens}: {excess} too many{more}, so some rows would never be seen"
         )
         problems.add(Code.EXPOSURE, why, "hand in fewer or shorter rows, or set fewer epochs")

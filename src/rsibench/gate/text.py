@@ -12,7 +12,9 @@ def decode_text(data: bytes, file: str, problems: Problems, row: int | None = No
     """The text of a file, or of its line `row`; None with problems."""
     before = len(problems)
     if data.startswith(_MARK) and row in (None, 1):
-        problems.add(Code.BYTE_ORDER_MARK, "the file begins with a byte order mark", "save it without one", file=file)
+        problems.add(
+            Code.BYTE_ORDER_MARK, "the file begins with a byte order mark", "save it without one", file=file, row=row
+        )
         data = data.removeprefix(_MARK)
     if b"\x00" in data:
         why = f"byte {data.index(0) + 1} is NUL"

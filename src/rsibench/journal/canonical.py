@@ -1,14 +1,15 @@
 """Whether stored bytes are RFC 8785 canonical JSON, decided fast for nearly all events and exactly for the rest.
 
-Invariant: True only for bytes that the canonical writer itself would produce. Reading and writing a value unsorted gives
-the same bytes only if there is no spare white space, no doubled key and no other spelling of a string; sorted keys are
-then checked on the value. Whatever the fast writer and RFC 8785 may write differently (non-ASCII text, integers beyond
-15 digits, floats that are whole or that either would give an exponent) goes the slow and exact way.
+Invariant: True only for bytes that the canonical writer itself would produce. Reading a value and writing it unsorted
+gives the same bytes only if there is no spare white space, no doubled key and no other spelling of a string; sorted
+keys are then checked on the value. Whatever the fast writer and RFC 8785 may write differently (non-ASCII text,
+integers beyond 15 digits, floats that are whole or that either would give an exponent) goes the slow and exact way.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -20,6 +21,7 @@ _read = _ANY.validator.validate_json
 _write = _ANY.serializer.to_json
 _LEAST_PLAIN = 1e-4
 _MOST_PLAIN = 10**15
+_EXACT = 2**53
 
 
 def is_canonical(body: bytes) -> bool:
@@ -36,20 +38,36 @@ def is_canonical(body: bytes) -> bool:
 
 def _is_plain(value: object) -> bool:
     """Whether all keys are sorted and all numbers are such that every writer writes them alike."""
-    if value is None or isinstance(value, str):
-        return True
+    items: Iterable[object] = (value,)
     if isinstance(value, dict):
         keys = list(value)
-        return keys == sorted(keys) and all(map(_is_plain, value.values()))
-    if isinstance(value, list):
-        return all(map(_is_plain, value))
-    if isinstance(value, float):
-        return _LEAST_PLAIN <= abs(value) < _MOST_PLAIN and not value.is_integer()
-    return isinstance(value, int) and -_MOST_PLAIN < value < _MOST_PLAIN
+        if keys != sorted(keys):
+            return False
+        items = value.values()
+    elif isinstance(value, list):
+        items = value
+    for item in items:  # leaves are looked at here and not by a call each: they are most of what verifying costs
+        if isinstance(item, str) or item is None:
+            continue
+        if isinstance(item, int):
+            plain = -_MOST_PLAIN < item < _MOST_PLAIN
+        elif isinstance(item, float):
+            plain = _LEAST_PLAIN <= abs(item) < _MOST_PLAIN and not item.is_integer()
+        else:
+            plain = _is_plain(item)
+        if not plain:
+            return False
+    return True
 
 
 def _is_canonical_exactly(body: bytes) -> bool:
     try:
-        return canonical_json(json.loads(body)) == body
-    except (ValueError, RecursionError):
+        return canonical_json(json.loads(body, parse_int=_number)) == body
+    except (ValueError, OverflowError, RecursionError):
         return False
+
+
+def _number(text: str) -> int | float:
+    """An integer; beyond 2**53 a double, because that is what was written: large floats are written without a point."""
+    value = int(text)
+    return value if abs(value) < _EXACT else float(value)

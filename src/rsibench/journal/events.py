@@ -242,7 +242,7 @@ class OfficialScored(Event):
 
 
 class RunSealed(Event):
-    """The run is over; nothing may follow. `result_blob` holds the printed result."""
+    """The run is over; nothing may follow. `result_blob` holds the printed result, which names the run."""
 
     kind: Literal["run.sealed"] = "run.sealed"
     result_blob: Sha256

@@ -1,7 +1,7 @@
 """A journal as a file: one canonical JSON object a line, holding every stored column, the body as the object it is.
 
-Invariant: a row read back from its line is the row that was written, byte for byte, so that a chain can be checked on an
-exported file as on the database; a line in any other form is refused. Not here: which files a bundle holds.
+Invariant: a row read back from its line is the row that was written, byte for byte, so that a chain can be checked on
+an exported file as on the database; a line in any other form is refused. Not here: which files a bundle holds.
 """
 
 from __future__ import annotations

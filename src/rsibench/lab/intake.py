@@ -19,7 +19,7 @@ from rsibench.gate.submission import Admitted, check_submission
 from rsibench.ids import sha256_bytes
 from rsibench.journal import events
 from rsibench.journal.state import AttemptState, Decision, Phase, RunState, Stage, SubmissionState
-from rsibench.lab.core import Core, require_researching
+from rsibench.lab.core import Core, program_fault, require_researching
 from rsibench.lab.refusal import Refusal
 from rsibench.lab.replies import SubmissionOutcome, SubmitReply
 from rsibench.spec.frozen import canonical_json
@@ -41,7 +41,9 @@ class Intake:
         if not _KEY.fullmatch(idempotency_key):
             why = "an idempotency key has 1 to 128 letters, digits, dots, colons, dashes or underscores"
             raise LabError(why, code="bad-key", status=400, fix="leave it out, or use a hash of the files")
-        require_researching(self._core.journal.state())
+        state = self._core.journal.state()
+        if not _under_key(state, idempotency_key):
+            require_researching(state)  # before anything is stored
         return self._decided(self._receive(files, idempotency_key))
 
     def recover(self) -> None:
@@ -68,7 +70,6 @@ class Intake:
         resolved = resolve_config(config_bytes, self._core.terms.gate.recipe.knobs, Problems())
         settings = config if resolved is None else resolved.model_dump(mode="json")
         with self._core.change() as state:
-            require_researching(state)
             known = _under_key(state, key)
             for earlier in known:
                 if (earlier.rows_blob, earlier.config_blob, earlier.hypothesis_blob) != (rows, config, hypothesis):
@@ -79,6 +80,7 @@ class Intake:
                     )
             if known and not self._may_be_tried_again(known[-1]):
                 return known[-1].number
+            require_researching(state)
             received = events.SubmissionReceived(
                 submission=len(state.submissions) + 1,
                 rows_blob=rows,
@@ -103,7 +105,7 @@ class Intake:
         if refusal is not None:
             raise refusal.error()
         if submission.attempt is None:
-            raise LabError("the controller is stopping", code="stopping", status=503, fix="submit again later")
+            raise program_fault("it was decided without a result", f"submission {number}")
         attempt = state.attempts[submission.attempt]
         replicated = submission.decision is Decision.REPLICATED
         return SubmitReply(

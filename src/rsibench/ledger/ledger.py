@@ -159,8 +159,8 @@ class Ledger:
     def _require_same_charge(self, standing: ReservationRow, amounts: Amounts) -> None:
         before = {account: row.spent_units for account, row in standing.amounts.items()}
         before.pop(Account.WALL, None)
-        now = {account: amounts.get(account, 0) for account in before}
-        if now != before or not set(amounts) <= set(before):
+        now = {**dict.fromkeys(before, 0), **amounts}
+        if now != {**dict.fromkeys(amounts, 0), **before}:
             raise self._fault(
                 f"it was settled for {_text(before)}, so it cannot be settled for {_text(amounts)}", standing.key
             )

@@ -27,7 +27,7 @@ class Shortfall(NamedTuple):
 
     def __str__(self) -> str:
         asked, available, limit, reserved, spent = (
-            f"{to_whole(self.account, units):.10g}" for units in (self.asked, self.balance.available, *self.balance)
+            _whole(self.account, units) for units in (self.asked, self.balance.available, *self.balance)
         )
         return f"{self.account}: asked {asked}, available {available} of {limit} ({reserved} reserved, {spent} spent)"
 

@@ -22,6 +22,9 @@ LABELS = {
         "The researcher's process was not kept apart from the controller by a sandbox. It was only given its workspace "
         "and the lab, but nothing stopped it from reading other files of this user."
     ),
+    "modified-student": "Another student took the place of the profile's own. Compare it with the same student only.",
+    "base-kept": "No attempt was committed; the base student's own score is the result.",
+    "near-no-op": "The committed adapter hardly moved the student's weights. It is base in all but name.",
     "quick": "A small variant for trying things out. Its scores are not comparable with those of the full profile.",
 }
 """What a label of a result means."""
@@ -58,7 +61,7 @@ def interval(low: float | None, high: float | None) -> str:
 def score_text(score: Score) -> str:
     """A score in full: rate with interval, or why there is none and between which bounds it lies."""
     if score.rate is None:
-        return f"{WITHHELD}, between {interval(score.bound_low, score.bound_high)} %"
+        return f"{WITHHELD}, anywhere from {interval(score.bound_low, score.bound_high)} %"
     return f"{percent(score.rate)} (95 % interval {interval(score.interval_low, score.interval_high)})"
 
 
@@ -148,11 +151,12 @@ def outcome_text(result: RunResult) -> str:
     """What the run found, in plain words: one sentence, and a second where the first alone would mislead."""
     base, selected = result.base_official, result.selected_official
     if result.selected_attempt is None:
-        return f"No attempt was selected, so base is kept: {_on_items(base)}. There is no improvement to report."
+        return f"No attempt was selected: base is kept, with no improvement to report. {_side('Base', base)}."
     name = f"Selected attempt {result.selected_attempt}"
     difference = result.official_difference
     if base.rate is None or selected.rate is None:
-        return f"{_withheld_or_scored(name, selected)}; {_withheld_or_scored('base', base)}. No difference is claimed."
+        sides = f"{_side(name, selected)}; {_side('base', base)}"
+        return f"No difference is claimed, because too few official trials count. {sides}."
     start = f"{name} scored {percent(selected.rate)} on {selected.total:,} official trials, base {percent(base.rate)}"
     if difference is None:
         return f"{start}. Too few trials count on both sides for a comparison, so no difference is claimed."
@@ -168,6 +172,8 @@ def selection_text(result: RunResult) -> str:
     what = "keep base" if result.selected_attempt is None else f"attempt {result.selected_attempt}"
     if result.selection_rule == "explicit":
         how = "named by the researcher"
+    elif result.selected_attempt is None:
+        how = "as no attempt has a selection score to choose by"
     else:
         how = "by the rule declared before the run: best selection score, earliest first"
     return f"Committed: {what}, {how} (closed because {because})."
@@ -189,20 +195,9 @@ def price_text(result: RunResult) -> str:
     return f"Charged at {table}."
 
 
-def _withheld_or_scored(name: str, score: Score) -> str:
-    if score.rate is not None:
-        return f"{name} scored {percent(score.rate)} on {score.total:,} official trials"
-    return (
-        f"{name} has no official score: only {percent(score.coverage)} of its {score.total:,} trials count, fewer than "
-        f"the profile asks for, and the rest could put it anywhere between {percent(score.bound_low)} and "
-        f"{percent(score.bound_high)}"
-    )
-
-
-def _on_items(score: Score) -> str:
-    if score.rate is None:
-        return _withheld_or_scored("it", score)
-    return f"it scored {score_text(score)} on {score.total:,} official trials"
+def _side(name: str, score: Score) -> str:
+    told = f"{score_text(score)} on {score.total:,} official trials"
+    return f"{name}: {told}" if score.rate is not None else f"{name}: {told}, of which {percent(score.coverage)} count"
 
 
 def _decimal(share: float) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rsibench.errors import SpecError
 from rsibench.ids import RUN_ID
+from rsibench.store.dialect import sqlite_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,12 @@ class Home:
 
     @property
     def store_url(self) -> str:
-        return f"sqlite:///{self.root / 'store.sqlite'}"
+        return sqlite_url(self.database)
+
+    @property
+    def database(self) -> Path:
+        """The file of the store."""
+        return self.root / "store.sqlite"
 
     @property
     def blobs(self) -> Path:

@@ -21,6 +21,7 @@ from rsibench.journal.fold import fold
 from rsibench.journal.state import Phase, RunState
 from rsibench.lab.feedback import build_feedback
 from rsibench.ledger.ledger import Ledger
+from rsibench.run.agree import agree, differences
 from rsibench.run.archive import ArchivedRun
 from rsibench.run.attempts import ADAPTER_WEIGHTS
 from rsibench.run.result import RunResult
@@ -179,7 +180,7 @@ def _regrade(name: str, run: ArchivedRun, blob: str, score: Score, items: dict[s
         verdict = regrade(item, trial)
         if verdict != trial.verdict:
             raise _differs(f"{name}, {trial.item_id}", f"graded again: {verdict.outcome}", trial.verdict.outcome)
-    if score_trials(trials, lock.protocol.coverage_gate) != score:
+    if not agree(score_trials(trials, lock.protocol.coverage_gate), score):
         raise _differs(name, "the score of its trials", "another one was journaled")
     return len(trials)
 
@@ -203,8 +204,7 @@ def _feedback(run: ArchivedRun, state: RunState, lock: Lock) -> tuple[None, str]
 def _result(run: ArchivedRun, entries: Sequence[Entry], state: RunState, lock: Lock) -> tuple[None, str]:
     recorded = RunResult.model_validate_json(run.blobs.get(state.result_blob or ""))
     made = summarise(lock, state, entries, run.blobs)
-    if made != recorded:
-        names = [name for name in RunResult.model_fields if getattr(made, name) != getattr(recorded, name)]
+    if names := differences(made, recorded):
         raise _differs("the result", f"{', '.join(names)} recomputed", "other values were recorded")
     if run.folder.result.is_file() and _copy_of_result(run.folder.result) != recorded:
         raise _differs(str(run.folder.result), "its values", "they are not the recorded result")

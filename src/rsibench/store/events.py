@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlalchemy import Connection, bindparam, select
+from sqlalchemy.exc import DatabaseError
 
 from rsibench.errors import EnvironmentFault, IntegrityError
 from rsibench.store.rows import EventRow, RowHead
@@ -66,9 +67,9 @@ def _read_page(store: Store, run_id: str, after: int, rows: int) -> list[EventRo
         with store.reading() as connection:
             found = connection.execute(_PAGE, {"run": run_id, "after": after, "rows": rows})
             return [EventRow._make(row) for row in found]
-    except EnvironmentFault as error:
+    except (EnvironmentFault, DatabaseError) as error:
         if rows > 1:  # one row at a time: the good ones before the damage still come out
             return _read_page(store, run_id, after, 1)
         where = f"run {run_id}, the event after {after}"
         fix = "the file was changed or damaged; compare it with a copy"
-        raise IntegrityError(f"the database cannot read it: {error.what}", where=where, fix=fix) from error
+        raise IntegrityError(f"the database cannot read it: {error}", where=where, fix=fix) from error

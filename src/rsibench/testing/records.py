@@ -7,6 +7,7 @@ generator.
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -220,7 +221,7 @@ def _difference(base: Sequence[Trial], selected: Sequence[Trial], gate: float) -
         mean=mean,
         interval_low=mean - half,
         interval_high=mean + half,
-        p_value=1.0 if mean == 0 else 0.0004,
+        p_value=1.0 if half == 0 else math.erfc(abs(mean) / (half / 1.96) / math.sqrt(2)),
         items=len(pairs),
         method="made up",
     )

@@ -98,9 +98,7 @@ def _steps(
         tokens += sum(len(example.inputs) + 1 for example in batch)
         if on_progress is not None:
             rate = _rate(tokens, clock.monotonic() - started)
-            done = TrainProgress(
-                step + 1, plan.steps, tokens, plan.train_tokens, losses[-1], rate, peak_rss_bytes()
-            )
+            done = TrainProgress(step + 1, plan.steps, tokens, plan.train_tokens, losses[-1], rate, peak_rss_bytes())
             on_progress(done)
     return losses, loss_tokens
 

@@ -1,7 +1,7 @@
-"""The plan of a training: every batch of every epoch, resolved before the first step, so that cost and progress are known.
+"""The plan of a training: every batch of every epoch, resolved before the first step.
 
-Invariant: the same lengths, recipe, configuration and seed give the same plan, and its tokens are exactly epochs times
-the rows' tokens; padding is never counted.
+So cost and progress are known in advance. Invariant: the same lengths, recipe, configuration and seed give the same
+plan, and its tokens are exactly epochs times the rows' tokens; padding is never counted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rsibench.training.batches import epoch_batches
 
 
 class StepsPlan(NamedTuple):
-    """`batches[s]` holds the row indices of step s; `train_tokens` are real tokens, `padded_tokens` what is computed."""
+    """`batches[s]` holds the rows of step s; `train_tokens` are real tokens, `padded_tokens` what is computed."""
 
     batches: tuple[tuple[int, ...], ...]
     train_tokens: int

@@ -56,6 +56,9 @@ RIGHT = [
     "First 6, then 7; so the product equals 42",
     "I think the answer is 42. Hope that helps you with the other 3 tasks!",
     r"We multiply: $6 \cdot 7 = \boxed{42}$. There are 7 days in it.",
+    "The answer is found by adding 12 and 30. So 12 + 30 = 42",
+    "Answer: '42'",
+    'The answer is "42".',
     "All right\r\nAnswer: 42\r\n",
 ]
 NO_ANSWER = [
@@ -92,7 +95,13 @@ NO_ANSWER = [
     r"Take \boxed{41} or \boxed{42}.",
     "Answer: 42\nAnswer: unknown",
 ]
-WRONG = [("Answer: -42", "-42"), ("Answer: 42.5", "42.5"), ("Answer: 4,200", "4200"), ("Answer: 7/3", "7/3"), ("0", "0")]
+WRONG = [
+    ("Answer: -42", "-42"),
+    ("Answer: 42.5", "42.5"),
+    ("Answer: 4,200", "4200"),
+    ("Answer: 7/3", "7/3"),
+    ("0", "0"),
+]
 
 
 @pytest.mark.parametrize("output", RIGHT)
@@ -134,3 +143,20 @@ def test_superscripts_are_not_digits() -> None:
 
 def test_a_vulgar_fraction_is_not_glued_to_its_whole() -> None:
     assert grade("integer", "Answer: 4½", 42, None).outcome is TrialOutcome.NO_ANSWER
+
+
+@pytest.mark.parametrize(
+    ("output", "when_cut_off"),
+    [
+        ("Answer: 42\nNow let me check this once mo", TrialOutcome.PASS),
+        ("Answer: 42 marb", TrialOutcome.PASS),
+        ("The answer is 42. To see why, we", TrialOutcome.PASS),
+        ("Answer: 42", TrialOutcome.NO_ANSWER),
+        ("6 * 7 = 42", TrialOutcome.NO_ANSWER),
+        ("1. 40 and 2 are 42 balls", TrialOutcome.NO_ANSWER),
+        ("42", TrialOutcome.NO_ANSWER),
+    ],
+)
+def test_an_output_that_was_cut_off_has_no_ending_and_half_a_last_word(output: str, when_cut_off: TrialOutcome) -> None:
+    assert grade("integer", output, 42, None, cut_off=True).outcome is when_cut_off
+    assert grade("integer", output, 42, None).outcome is TrialOutcome.PASS

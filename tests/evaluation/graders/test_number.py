@@ -34,7 +34,12 @@ def test_almost_is_wrong_without_a_tolerance(output: str) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "outcome"),
-    [("2.25", TrialOutcome.PASS), ("2.15", TrialOutcome.PASS), ("2.2501", TrialOutcome.FAIL), ("2.1", TrialOutcome.FAIL)],
+    [
+        ("2.25", TrialOutcome.PASS),
+        ("2.15", TrialOutcome.PASS),
+        ("2.2501", TrialOutcome.FAIL),
+        ("2.1", TrialOutcome.FAIL),
+    ],
 )
 def test_the_tolerance_is_inclusive_and_exact(answer: str, outcome: TrialOutcome) -> None:
     assert grade("number", f"Answer: {answer}", "2.2", {"tolerance": "0.05"}).outcome is outcome

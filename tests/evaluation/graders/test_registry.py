@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from pydantic import JsonValue
 
@@ -65,6 +67,8 @@ def test_an_unknown_context_key_is_refused(name: str) -> None:
         ("gpqa", "AB", None),
         ("gpqa", "A", {"permutation": [0, 1, 2, 2]}),
         ("json", [1], None),
+        ("json", {"deep": json.loads("[" * 70 + "]" * 70)}, None),
+        ("json", {"long": 10**200}, None),
         ("aime", None, None),
         ("sql", [[1]], None),
         ("sql", [[1]], {"schema": "CREATE TALBE t (a)"}),

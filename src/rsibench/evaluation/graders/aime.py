@@ -9,14 +9,15 @@ text that is an integer and nothing else.
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from pydantic import JsonValue
 
 from rsibench.evaluation.graders.answer_line import answer_line
-from rsibench.evaluation.graders.boxes import last_box
+from rsibench.evaluation.graders.boxes import box_reading
 from rsibench.evaluation.graders.integer import expected_integer
 from rsibench.evaluation.graders.numbers import single_number
-from rsibench.evaluation.graders.text import folded, undecorated, visible_text
+from rsibench.evaluation.graders.text import Output, Reading, prose, undecorated
 from rsibench.evaluation.graders.verdicts import context_of, failed, no_answer, passed
 from rsibench.spec.item import Verdict
 
@@ -24,26 +25,25 @@ _MODULUS = re.compile(r"\\pmod\s?(?:\{[^{}]*\}|\d+)|\(?\s?(?:\\[bp]?mod|\bmod)(?
 _WHOLE = re.compile(r"[-+]?[\d,]{1,100}\.?")
 
 
-def grade_aime(output: str, expected: JsonValue, context: JsonValue) -> Verdict:
+def grade_aime(output: Output, expected: JsonValue, context: JsonValue) -> Verdict:
     """Verdict on `output`; raises SpecError when `expected` is not an integer or `context` is not empty."""
     wanted = expected_integer("aime", expected)
     context_of("aime", context, ())
-    text = folded(visible_text(output))
-    box = last_box(text)
-    if box.found and box.content is None:
-        return no_answer(box.reason)
-    statement = box.content if box.content is not None else _without_box(text)
-    if statement is None:
-        return no_answer("there is neither a complete box nor a last line `Answer: ...`")
-    found = single_number(_MODULUS.sub(" ", statement))
+    said = prose(output)
+    found = box_reading(said.text, _read) or _without_box(said)
     if found.value is None:
         return failed(found.shown, found.reason) if found.shown else no_answer(found.reason)
     return passed(found.shown) if found.value == wanted else failed(found.shown, "another value")
 
 
-def _without_box(text: str) -> str | None:
-    stated = answer_line(text)
+def _read(statement: str) -> Reading[Fraction]:
+    return single_number(_MODULUS.sub(" ", statement))
+
+
+def _without_box(said: Output) -> Reading[Fraction]:
+    stated = answer_line(said.text)
     if stated is not None:
-        return stated
-    plain = undecorated(text.strip())
-    return plain if _WHOLE.fullmatch(plain) else None
+        return _read(stated)
+    if not said.cut_off and _WHOLE.fullmatch(undecorated(said.text.strip())):
+        return _read(said.text)
+    return Reading(None, reason="there is neither a complete box nor a last line `Answer: ...`")

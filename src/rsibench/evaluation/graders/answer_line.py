@@ -11,14 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from rsibench.evaluation.graders.text import Reading, last_match
+from rsibench.evaluation.graders.text import Output, Reading, last_match
 
 _LABEL = re.compile(
     r"^[ \t>#*_`~•-]{0,12}(?:\d{1,2}[.)] ?)?(?:(?:so|thus|hence|therefore),? )?(?:(?:the|my) )?"
     r"(?:(?:final|correct) ){0,2}answer(?: is)?[ \t]?[*_`]{0,3}[ \t]?[:=][*_`]{0,3}",
     re.IGNORECASE | re.MULTILINE,
 )
-_CONNECTIVE = re.compile(r"=|\b(?:is|are|equals|answer)\b:?", re.IGNORECASE)
 _HEDGE = re.compile(r"\b(?:or|either|maybe|perhaps)\b", re.IGNORECASE)
 _PHRASE = re.compile(r"\banswer(?: is| =)[ :]{0,4}((?:[^.;,\n]|[.,](?=\d))*+)", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?](?=\s)")
@@ -36,30 +35,35 @@ def answer_line(text: str) -> str | None:
     return ""
 
 
-def loose_reading[T](text: str, read: Callable[[str], Reading[T] | None]) -> Reading[T]:
-    """An answer without an answer line. `read` takes a statement and returns None when it is not an answer and no more.
+def loose_reading[T](
+    said: Output,
+    connective: re.Pattern[str],
+    read: Callable[[str], Reading[T] | None],
+    read_phrase: Callable[[str], Reading[T] | None],
+) -> Reading[T]:
+    """An answer without an answer line. `read` returns None for a statement that is not an answer and no more.
 
-    In this order: the whole text, when it is one line; what follows the last `is`, `are`, `equals`, `=` or `answer:` of
-    the last sentence; what follows the last `answer is`. Statements `answer is ...` that do not agree with it, or with
-    one another, make it no answer.
+    In this order: the whole text, when it is one line; what follows the last `connective` of the last sentence; what
+    follows the last `answer is`, by `read_phrase`. The first two need an output that ended by itself. Statements
+    `answer is ...` that do not agree make it no answer.
     """
-    whole = text.strip()
-    phrases = [match.group(1).strip() for match in _PHRASE.finditer(whole)]
-    statements = ([whole] if "\n" not in whole else []) + _ending(whole) + phrases[-1:]
-    found = next((reading for reading in map(read, statements) if reading is not None), None)
+    whole = said.text.strip()
+    phrases = [read_phrase(match.group(1).strip()) for match in _PHRASE.finditer(whole)]
+    statements = [] if said.cut_off else ([whole] if "\n" not in whole else []) + _ending(whole, connective)
+    readings = [*map(read, statements), *phrases[-1:]]
+    found = next((reading for reading in readings if reading is not None), None)
     if found is None or found.value is None:
         return found or Reading(None, reason="there is no line `Answer: ...` and no other unambiguous answer")
-    others = [read(phrase) for phrase in phrases]
-    if all(other is not None and other.value == found.value for other in others):
-        return found
-    return Reading(None, reason="different statements of the answer")
+    if any(other is not None and other.value not in (None, found.value) for other in phrases):
+        return Reading(None, reason="different statements of the answer")
+    return found
 
 
-def _ending(text: str) -> list[str]:
+def _ending(text: str, connective: re.Pattern[str]) -> list[str]:
     """What follows the last connective of the text's last sentence; nothing without one or when the sentence hedges."""
     line = text.rpartition("\n")[2]
     sentence = line[_last_sentence_start(line) :]
-    last = last_match(_CONNECTIVE, sentence)
+    last = last_match(connective, sentence)
     return [] if last is None or _HEDGE.search(sentence) else [sentence[last.end() :].strip(" \t:")]
 
 

@@ -1,4 +1,4 @@
-"""TeX boxes: `\\boxed{...}`, `\\fbox{...}` and `\\boxed 7`. Says what the final box holds, or why there is none.
+"""TeX boxes: `\\boxed{...}`, `\\fbox{...}` and `\\boxed 7`. Reads the final box.
 
 The last complete box counts. An empty box is an echo of the instruction and does not count. An unfinished box after
 the last complete one means that the answer was cut off. Several different boxes in one sentence are alternatives, no
@@ -8,20 +8,14 @@ answer.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
+
+from rsibench.evaluation.graders.text import Reading
 
 _BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])\s{0,4}")
 _BARE = re.compile(r"-?\d{1,100}")
 _SENTENCE_BREAK = re.compile(r"[.!?]\$?(?=\s)|\n")
-_SPACE = re.compile(r"\s+")
-
-
-class Box(NamedTuple):
-    """The final box. `found` is False when the text holds no box at all; `content` None with `found` is no answer."""
-
-    found: bool
-    content: str | None = None
-    reason: str = ""
 
 
 class _Span(NamedTuple):
@@ -30,8 +24,8 @@ class _Span(NamedTuple):
     content: str
 
 
-def last_box(text: str) -> Box:
-    """The content of the final box of `text`, see the module's rules."""
+def box_reading[T](text: str, read: Callable[[str], Reading[T]]) -> Reading[T] | None:
+    """What `read` reads in the final box of `text`, by the module's rules; None when the text holds no box."""
     closing = _closing_braces(text)
     spans: list[_Span] = []
     cut_off = False
@@ -43,12 +37,11 @@ def last_box(text: str) -> Box:
         if span is not None and span.content:
             spans.append(span)
     if cut_off:
-        return Box(True, None, "the last box is not complete")
-    if not spans:
-        return Box(False)
-    if _alternatives(text, spans):
-        return Box(True, None, "several different boxes in the final sentence")
-    return Box(True, spans[-1].content)
+        return Reading(None, reason="the last box is not complete")
+    readings = [read(content) for content in _final_contents(text, spans)]
+    if len({reading.value for reading in readings}) > 1:
+        return Reading(None, reason="several different boxes in the final sentence")
+    return readings[0] if readings else None
 
 
 def _span(text: str, match: re.Match[str], closing: dict[int, int]) -> _Span | None:
@@ -80,11 +73,14 @@ def _closing_braces(text: str) -> dict[int, int]:
     return pairs
 
 
-def _alternatives(text: str, spans: list[_Span]) -> bool:
-    final = _SPACE.sub("", spans[-1].content)
-    for earlier, later in zip(reversed(spans[:-1]), reversed(spans[1:]), strict=True):
-        if _SENTENCE_BREAK.search(text, earlier.end, later.start):
-            return False
-        if _SPACE.sub("", earlier.content) != final:
-            return True
-    return False
+def _final_contents(text: str, spans: list[_Span]) -> list[str]:
+    """Contents of the last box and of those before it in the same sentence, without repetitions, the last one first."""
+    contents: list[str] = []
+    following: _Span | None = None
+    for span in reversed(spans):
+        if following is not None and _SENTENCE_BREAK.search(text, span.end, following.start):
+            break
+        if span.content not in contents:
+            contents.append(span.content)
+        following = span
+    return contents

@@ -12,14 +12,14 @@ import string
 from pydantic import JsonValue
 
 from rsibench.evaluation.graders.choices import find_choice
-from rsibench.evaluation.graders.text import folded, visible_text
+from rsibench.evaluation.graders.text import Output, prose
 from rsibench.evaluation.graders.verdicts import bad_item, context_of, failed, is_text_list, no_answer, passed
 from rsibench.spec.item import Verdict
 
 _DEFAULT_LETTERS = "ABCD"
 
 
-def grade_choice(output: str, expected: JsonValue, context: JsonValue) -> Verdict:
+def grade_choice(output: Output, expected: JsonValue, context: JsonValue) -> Verdict:
     """Verdict on `output`; raises SpecError when `expected` is not an offered letter or `context` is malformed."""
     settings = context_of("choice", context, ("letters", "options"))
     options = settings.get("options", [])
@@ -32,7 +32,7 @@ def grade_choice(output: str, expected: JsonValue, context: JsonValue) -> Verdic
         raise bad_item("choice", "got letters and options of different number", "give one letter an option")
     if not isinstance(expected, str) or len(expected) != 1 or expected not in letters:
         raise bad_item("choice", f"expects one of {letters}, not {expected!r}", "give the right option's letter")
-    found = find_choice(folded(visible_text(output)), letters, options)
+    found = find_choice(prose(output), letters, options)
     if found.value is None:
         return no_answer(found.reason)
     return passed(found.shown) if found.value == expected else failed(found.shown, "another option")

@@ -11,12 +11,13 @@ import re
 from collections.abc import Sequence
 
 from rsibench.evaluation.graders.answer_line import answer_line, loose_reading
-from rsibench.evaluation.graders.boxes import last_box
-from rsibench.evaluation.graders.text import Reading, undecorated
+from rsibench.evaluation.graders.boxes import box_reading
+from rsibench.evaluation.graders.text import Output, Reading, undecorated
 
 _WRAPPED = re.compile(r"[(\[]\s?([A-Za-z])\s?[)\]]")
 _ALONE = re.compile(r"([A-Za-z])\s?[.)]?")
 _OPTION_WORD = re.compile(r"^(?:option|choice|answer)\s+(?=[(\[]?[A-Za-z]\b)", re.IGNORECASE)
+_CONNECTIVE = re.compile(r"\b(?:answer|option|choice|one|it|that|this|which)(?: is| =|:)", re.IGNORECASE)
 _PARENTHESES = re.compile(r"\([^()]*\)")
 _EXPLANATION = re.compile(r"\b(?:because|since|as|due)\b", re.IGNORECASE)
 _LEADING = re.compile(r"([A-Z])(?![A-Za-z'])")
@@ -25,19 +26,23 @@ _ARTICLE = re.compile(r"A\s+[a-z]{2,}")
 _DELIMITER = re.compile(r"[A-Z]\s?[.):,-]?\s*")
 
 
-def find_choice(text: str, letters: str, options: Sequence[str] = ()) -> Reading[str]:
-    """The letter out of `letters` that a folded, visible text states as its answer.
+def find_choice(said: Output, letters: str, options: Sequence[str] = ()) -> Reading[str]:
+    """The letter out of `letters` that an output, as `text.prose` gives it, states as its answer.
 
     In this order, the first that is there: the last line-anchored `Answer:`; the last TeX box; the whole text, when
     it is a letter alone; an ending such as `... that is (C).`; phrases `the answer is (C)` that all agree.
     """
-    stated = answer_line(text)
+
+    def lenient(statement: str) -> Reading[str]:
+        return single_choice(statement, letters, options)
+
+    def strict(statement: str) -> Reading[str] | None:
+        return _alone(_cleaned(statement), letters, options)
+
+    stated = answer_line(said.text)
     if stated is not None:
-        return single_choice(stated, letters, options)
-    box = last_box(text)
-    if box.found:
-        return single_choice(box.content, letters, options) if box.content else Reading(None, reason=box.reason)
-    return loose_reading(text, lambda statement: _alone(_cleaned(statement), letters, options))
+        return lenient(stated)
+    return box_reading(said.text, lenient) or loose_reading(said, _CONNECTIVE, strict, lenient)
 
 
 def single_choice(statement: str, letters: str, options: Sequence[str] = ()) -> Reading[str]:

@@ -10,21 +10,21 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from rsibench.evaluation.graders.choices import find_choice
-from rsibench.evaluation.graders.text import folded, visible_text
+from rsibench.evaluation.graders.text import Output, prose
 from rsibench.evaluation.graders.verdicts import bad_item, context_of, failed, no_answer, passed
 from rsibench.spec.item import Verdict
 
 _LETTERS = "ABCD"
 
 
-def grade_gpqa(output: str, expected: JsonValue, context: JsonValue) -> Verdict:
+def grade_gpqa(output: Output, expected: JsonValue, context: JsonValue) -> Verdict:
     """Verdict on `output`; raises SpecError when `expected` is not a letter A to D or the permutation is not one."""
     if not isinstance(expected, str) or len(expected) != 1 or expected not in _LETTERS:
         raise bad_item("gpqa", f"expects one of {_LETTERS}, not {expected!r}", "give the right option's letter")
     permutation = context_of("gpqa", context, ("permutation",)).get("permutation")
     if permutation is not None and not _is_permutation(permutation):
         raise bad_item("gpqa", f"got the permutation {permutation!r}", "give the numbers 0 to 3 in the order shown")
-    found = find_choice(folded(visible_text(output)), _LETTERS)
+    found = find_choice(prose(output), _LETTERS)
     if found.value is None:
         return no_answer(found.reason)
     return passed(found.shown) if found.value == expected else failed(found.shown, "another option")

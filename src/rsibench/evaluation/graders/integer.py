@@ -11,18 +11,18 @@ import re
 from pydantic import JsonValue
 
 from rsibench.evaluation.graders.numbers import find_number
-from rsibench.evaluation.graders.text import folded, visible_text
+from rsibench.evaluation.graders.text import Output, prose
 from rsibench.evaluation.graders.verdicts import bad_item, context_of, failed, no_answer, passed
 from rsibench.spec.item import Verdict
 
 _INTEGER = re.compile(r"[-+]?[0-9]{1,100}")
 
 
-def grade_integer(output: str, expected: JsonValue, context: JsonValue) -> Verdict:
+def grade_integer(output: Output, expected: JsonValue, context: JsonValue) -> Verdict:
     """Verdict on `output`; raises SpecError when `expected` is not an integer or `context` is not empty."""
     wanted = expected_integer("integer", expected)
     context_of("integer", context, ())
-    found = find_number(folded(visible_text(output)))
+    found = find_number(prose(output))
     if found.value is None:
         return no_answer(found.reason)
     if found.value == wanted:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from rsibench.evaluation.graders.text import visible_text
+from rsibench.evaluation.graders.text import Output, visible_text
 from rsibench.evaluation.graders.verdicts import bad_item, context_of, failed, no_answer, passed
 from rsibench.spec.item import Verdict
 
@@ -44,12 +44,14 @@ class _Scan(NamedTuple):
     cut_off: bool
 
 
-def grade_json(output: str, expected: JsonValue, context: JsonValue) -> Verdict:
+def grade_json(output: Output, expected: JsonValue, context: JsonValue) -> Verdict:
     """Verdict on `output`; raises SpecError when `expected` is not an object or `context` is not empty."""
     if not isinstance(expected, dict):
         raise bad_item("json", f"expects an object, not {type(expected).__name__}", "give a JSON object")
     context_of("json", context, ())
-    wanted = _parse(json.dumps(expected))[0]
+    wanted, problem = _parse(json.dumps(expected))
+    if problem:
+        raise bad_item("json", f"expects {problem}", "give an object that a student can write")
     text = visible_text(output)
     found = _scan(text)
     if found.cut_off:

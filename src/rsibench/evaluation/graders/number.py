@@ -12,20 +12,20 @@ from fractions import Fraction
 from pydantic import JsonValue
 
 from rsibench.evaluation.graders.numbers import exact_text, find_number
-from rsibench.evaluation.graders.text import folded, visible_text
+from rsibench.evaluation.graders.text import Output, prose
 from rsibench.evaluation.graders.verdicts import bad_item, context_of, failed, no_answer, passed
 from rsibench.spec.item import Verdict
 
 _MAX_EXPONENT = 100
 
 
-def grade_number(output: str, expected: JsonValue, context: JsonValue) -> Verdict:
+def grade_number(output: Output, expected: JsonValue, context: JsonValue) -> Verdict:
     """Verdict on `output`; raises SpecError when `expected` or the tolerance is not a decimal number."""
     wanted = _decimal("expected", expected)
     tolerance = _decimal("tolerance", context_of("number", context, ("tolerance",)).get("tolerance", 0))
     if tolerance < 0:
         raise bad_item("number", "got a negative tolerance", "give zero or more")
-    found = find_number(folded(visible_text(output)))
+    found = find_number(prose(output))
     if found.value is None:
         return no_answer(found.reason)
     difference = abs(found.value - wanted)

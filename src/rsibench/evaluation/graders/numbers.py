@@ -12,8 +12,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from rsibench.evaluation.graders.answer_line import answer_line, loose_reading
-from rsibench.evaluation.graders.boxes import last_box
-from rsibench.evaluation.graders.text import Reading, undecorated
+from rsibench.evaluation.graders.boxes import box_reading
+from rsibench.evaluation.graders.text import Output, Reading, undecorated
 
 MAX_NUMBER_CHARS = 100
 """A longer number is not an answer."""
@@ -24,6 +24,7 @@ _LITERAL = (
 )
 _NUMBER = re.compile(rf"(?<![\w.^/]){_LITERAL}")
 _ALONE = re.compile(rf"{_LITERAL}(?: ?[A-Za-z%/][\w%/^-]{{0,20}}){{0,3}}[ \t]?[.!]?")
+_CONNECTIVE = re.compile(r"=|\b(?:is|are|equals)\b|\banswer:", re.IGNORECASE)
 _PARENTHESES = re.compile(r"\([^()]*\)")
 _EXPLANATION = re.compile(r"\b(?:because|since)\b", re.IGNORECASE)
 _EQUALS = re.compile(r"=|\\equiv(?![A-Za-z])|≡")
@@ -33,20 +34,17 @@ _SPACED_SIGN = re.compile(r"^([-+])\s+(?=[\d.])")
 _STATEMENT_END = re.compile(r"\s*(?:[,;:.](?:\s|$)|$)")
 
 
-def find_number(text: str) -> Reading[Fraction]:
-    """The number that a folded, visible text states as its answer.
+def find_number(said: Output) -> Reading[Fraction]:
+    """The number that an output, as `text.prose` gives it, states as its answer.
 
     In this order, the first that is there: the last line-anchored `Answer:`; the last TeX box; the whole text, when
     it is a number (and its unit) alone; an ending such as `... is 42.` or `... = 42`; phrases `the answer is 42` that
     all agree.
     """
-    stated = answer_line(text)
+    stated = answer_line(said.text)
     if stated is not None:
         return single_number(stated)
-    box = last_box(text)
-    if box.found:
-        return single_number(box.content) if box.content is not None else Reading(None, reason=box.reason)
-    return loose_reading(text, _alone)
+    return box_reading(said.text, single_number) or loose_reading(said, _CONNECTIVE, _alone, _alone)
 
 
 def _alone(statement: str) -> Reading[Fraction] | None:

@@ -15,9 +15,10 @@ from rsibench.evaluation.graders.integer import grade_integer
 from rsibench.evaluation.graders.json_object import grade_json
 from rsibench.evaluation.graders.number import grade_number
 from rsibench.evaluation.graders.sql import grade_sql
+from rsibench.evaluation.graders.text import Output
 from rsibench.spec.item import Verdict
 
-Grader = Callable[[str, JsonValue, JsonValue], Verdict]
+Grader = Callable[[Output, JsonValue, JsonValue], Verdict]
 """(output, expected, context) -> verdict; raises SpecError when the item's own fields are not what the grader needs."""
 
 GRADERS: dict[str, Grader] = {
@@ -31,8 +32,8 @@ GRADERS: dict[str, Grader] = {
 }
 
 
-def grade(grader: str, output: str, expected: JsonValue, context: JsonValue) -> Verdict:
-    """The verdict of the grader named `grader` on `output`.
+def grade(grader: str, output: str, expected: JsonValue, context: JsonValue, *, cut_off: bool = False) -> Verdict:
+    """The verdict of the grader named `grader` on `output`; `cut_off` says that the student was stopped at a limit.
 
     Raises SpecError for an unknown grader and for an `expected` or `context` that the grader cannot use; never for
     anything that the output holds.
@@ -42,4 +43,4 @@ def grade(grader: str, output: str, expected: JsonValue, context: JsonValue) -> 
         close = difflib.get_close_matches(grader, GRADERS, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"one of: {', '.join(sorted(GRADERS))}"
         raise SpecError(f"no grader is called {grader!r}", where="item.grader", fix=hint)
-    return function(output, expected, context)
+    return function(Output(output, cut_off), expected, context)

@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from rsibench.evaluation.graders.sql_sandbox import Cell, Database, Refused, opened, run_select
 from rsibench.evaluation.graders.sql_text import find_query
-from rsibench.evaluation.graders.text import visible_text
+from rsibench.evaluation.graders.text import Output, visible_text
 from rsibench.evaluation.graders.verdicts import bad_item, context_of, failed, no_answer, passed
 from rsibench.spec.item import Verdict
 
@@ -27,7 +27,7 @@ _RELATIVE_TOLERANCE = 1e-9
 _ABSOLUTE_TOLERANCE = 1e-12
 
 
-def grade_sql(output: str, expected: JsonValue, context: JsonValue) -> Verdict:
+def grade_sql(output: Output, expected: JsonValue, context: JsonValue) -> Verdict:
     """Verdict on `output`; raises SpecError when the item's database or expected rows cannot be used."""
     settings = context_of("sql", context, ("schema", "rows", "table", "inserts", "ordered"))
     database = _database(settings)

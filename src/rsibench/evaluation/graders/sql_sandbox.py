@@ -17,7 +17,7 @@ from rsibench.evaluation.graders.sql_shape import copies
 type Cell = int | float | str | bytes | None
 
 MAX_STEPS = 200_000
-"""Virtual machine instructions of one query."""
+"""Virtual machine instructions of one connection."""
 MAX_COPIES = 32
 """How often compiling a query may copy a common table expression, see `sql_shape`."""
 MAX_VALUE_BYTES = 1_000
@@ -60,7 +60,10 @@ class Database(NamedTuple):
 
 @contextmanager
 def opened(database: Database) -> Iterator[sqlite3.Connection]:
-    """A populated in-memory database that is closed afterwards; raises sqlite3.Error when the item's SQL is wrong."""
+    """A populated and confined in-memory database, closed afterwards; raises sqlite3.Error for bad SQL of the item.
+
+    The limit on steps is one for all queries of the connection.
+    """
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=True, cached_statements=0)
     try:
         connection.execute("PRAGMA temp_store = MEMORY")
@@ -71,18 +74,18 @@ def opened(database: Database) -> Iterator[sqlite3.Connection]:
             for row in rows:
                 places = ", ".join("?" * len(row))
                 connection.execute(f"INSERT INTO {quoted} VALUES ({places})", row)  # noqa: S608 - the item's own table
+        _confine(connection)
         yield connection
     finally:
         connection.close()
 
 
 def run_select(connection: sqlite3.Connection, query: str, max_rows: int) -> list[tuple[Cell, ...]]:
-    """The rows of one untrusted query, at most `max_rows`; raises Refused. The connection is spent afterwards."""
+    """The rows of one untrusted query, at most `max_rows` of them; raises Refused."""
     if len(query) > MAX_QUERY_CHARS:
         raise Refused(f"the query is longer than {MAX_QUERY_CHARS} characters")
     if copies(query) > MAX_COPIES:
         raise Refused(f"its common table expressions are copied more than {MAX_COPIES} times")
-    _confine(connection)
     try:
         return list(connection.execute(query).fetchmany(max_rows))
     except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError, MemoryError) as error:

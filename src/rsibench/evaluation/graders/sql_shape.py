@@ -28,8 +28,8 @@ def copies(query: str) -> int:
 def _defined(tokens: list[str]) -> list[str]:
     """Every `name` of `name [(columns)] AS [[NOT] MATERIALIZED] (`."""
     names = []
-    for index, token in enumerate(tokens):
-        if token == "as" and _body_follows(tokens, index + 1):
+    for index, word in enumerate(tokens):
+        if word == "as" and _body_follows(tokens, index + 1):
             name = _before_columns(tokens, index - 1)
             if name is not None:
                 names.append(name)

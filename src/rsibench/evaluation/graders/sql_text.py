@@ -19,8 +19,9 @@ _LABEL = re.compile(
     r"(?:answer|sql query|sql|query)(?: is)?[ \t]?[*_`]{0,3}:[*_]{0,3}",
     re.IGNORECASE | re.MULTILINE,
 )
-_QUERY_LINE = re.compile(r"^[ \t`*>]{0,8}(?=(?:select|with)\b)", re.IGNORECASE | re.MULTILINE)
-_QUERY = re.compile(r"(?:select|with)\b", re.IGNORECASE)
+_BEGIN = r"(?:select\b|with\s+(?:recursive\s+)?[\w\"`\[\]]{1,64}\s*(?:\([^()]{0,200}\)\s*)?as\b)"
+_QUERY_LINE = re.compile(rf"^[ \t`*>]{{0,8}}(?={_BEGIN})", re.IGNORECASE | re.MULTILINE)
+_QUERY = re.compile(_BEGIN, re.IGNORECASE)
 _STATEMENT = re.compile(
     r"(?:select|insert|update|delete|drop|create|alter|attach|detach|pragma|replace|vacuum|begin|commit|explain|values)\b",
     re.IGNORECASE,

@@ -15,9 +15,12 @@ TAIL_CHARS = 65_536
 """Only this many characters at the end of an output are read: the final answer stands at the end."""
 
 _SCRATCH_OPEN, _SCRATCH_CLOSE = "<think>", "</think>"
-_LINE_ENDS = re.compile(r"\r\n?|[\u2028\u2029\x0b\x0c\x85]")
+_OPEN_WITHIN = 100
+"""`<think>` opens scratch work only within this many characters of the beginning, after nothing but space."""
+_LAST_WORD = re.compile(r"(?<!\S)\S++\Z")
+_OTHER_LINE_ENDS = re.compile(r"[\u2028\u2029\x0b\x0c\x85]")
 _THOUSANDS_SPACE = re.compile(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3}(?!\d))")
-_MARKDOWN = re.compile(r"(?<![\w)*`])[*_`]++|[*_`]++(?![\w(])")
+_MARKS = re.compile(r"(?<![\w)*`\"'])[*_`\"']++|[*_`\"']++(?![\w(])")
 _TEX_STYLE = re.compile(
     r"\\(?:text|textbf|textit|textrm|texttt|mathbf|mathrm|mathit|mathsf|mathtt|mathbb|bf|rm|emph|operatorname|mbox|"
     r"boxed|fbox|displaystyle|textstyle|bold|boldsymbol|underline|left|right|big|Big)(?![A-Za-z])\*?"
@@ -38,32 +41,48 @@ class Reading[T](NamedTuple):
     reason: str = ""
 
 
+class Output(NamedTuple):
+    """What a student wrote. `cut_off` says that it was stopped at a limit and did not end by itself."""
+
+    text: str
+    cut_off: bool = False
+
+
 def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """The last of the matches that do not overlap."""
     matches = deque(pattern.finditer(text), maxlen=1)
     return matches[0] if matches else None
 
 
-def visible_text(output: str) -> str:
-    """The end of `output` without scratch work: what follows `</think>`; an unclosed `<think>` hides what follows it.
+def visible_text(output: Output) -> str:
+    """The end of `output` without scratch work: what follows the last `</think>`. Nothing is left of an
+    output that begins with `<think>` and never closes it.
 
-    Line ends become \\n and characters that UTF-8 cannot hold become `?`.
+    Carriage returns become \\n and characters that UTF-8 cannot hold become `?`.
     """
-    start = output.rfind(_SCRATCH_CLOSE)
-    text = output[start + len(_SCRATCH_CLOSE) :] if start >= 0 else output
-    opened = text.find(_SCRATCH_OPEN)
-    if opened >= 0:
-        text = text[:opened]
+    start = output.text.rfind(_SCRATCH_CLOSE)
+    text = output.text[start + len(_SCRATCH_CLOSE) :] if start >= 0 else output.text
+    if text[:_OPEN_WITHIN].lstrip().startswith(_SCRATCH_OPEN):
+        text = ""
     tail = text[-TAIL_CHARS:].encode("utf-8", "replace").decode("utf-8")
-    return _LINE_ENDS.sub("\n", tail)
+    return tail.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def prose(output: Output) -> Output:
+    """The visible text, folded; of an output that was cut off, without its last word, which may be incomplete."""
+    text = folded(visible_text(output))
+    if output.cut_off:
+        text = _LAST_WORD.sub("", text)
+    return Output(text, output.cut_off)
 
 
 def folded(text: str) -> str:
-    """`text` with compatibility characters as plain ones (NFKC), signs and quotes as ASCII.
+    """`text` with compatibility characters as plain ones (NFKC), signs and quotes as ASCII, line ends as one kind.
 
     Superscripts keep their meaning (`2²` becomes `2^2`, never 22) and vulgar fractions stay apart from a number before
     them.
     """
+    text = _OTHER_LINE_ENDS.sub("\n", text)
     if text.isascii():
         return text
     text = _THOUSANDS_SPACE.sub(",", text)
@@ -72,7 +91,7 @@ def folded(text: str) -> str:
 
 
 def undecorated(text: str) -> str:
-    """One line without Markdown emphasis, TeX styling, math signs and currency signs; its words and numbers stay."""
+    """One line without Markdown emphasis, quotes, TeX styling, math signs and currency signs; its words and numbers stay."""
     text = _TEX_COMMA.sub(",", text)
     text = _TEX_FRACTION.sub(r"\1/\2", text)
     text = _TEX_STYLE.sub("", text)
@@ -80,7 +99,7 @@ def undecorated(text: str) -> str:
     text = _TEX_TIMES.sub(" * ", text)
     text = _CURRENCY.sub("", text)
     text = _TEX_SPACE.sub(" ", text).replace("{", "").replace("}", "").replace("\\%", "%")
-    return _MARKDOWN.sub("", text).strip(" \t\"'")
+    return _MARKS.sub("", text).strip()
 
 
 _PLAIN = {"−": "-", "–": "-", "‐": "-", "‑": "-", "’": "'", "‘": "'", "“": '"', "”": '"', "⁄": "/", "∕": "/"}

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from starlette.exceptions import HTTPException
 
 from rsibench.errors import RsibenchError
 from rsibench.lab.http.errors import ErrorAnswers
@@ -31,13 +30,14 @@ def make_app(session: Session, spool: Path | None = None) -> LabApp:
     app = FastAPI(
         title="RSIBench-Data lab",
         version=__version__,
-        description="What a researcher may ask of a run. Every answer, errors included, says what is left of the budget.",
+        description="What a researcher may ask of a run. Every answer, errors included, says what is left.",
         docs_url=None,
         redoc_url=None,
     )
     app.include_router(routes.router())
     app.add_exception_handler(RsibenchError, answers.of_harness)
     app.add_exception_handler(RequestValidationError, answers.of_request)
-    app.add_exception_handler(HTTPException, answers.of_http)
+    app.add_exception_handler(404, answers.of_path)
+    app.add_exception_handler(405, answers.of_method)
     app.add_middleware(Guard, answers=answers)
     return LabApp(app, routes)

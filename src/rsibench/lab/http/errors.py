@@ -11,7 +11,7 @@ import logging
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
-from starlette.exceptions import HTTPException
+from pydantic import Field
 
 from rsibench.errors import BudgetError, LabError, Problem, RsibenchError, SpecError, SubmissionRefused, UnknownPrice
 from rsibench.lab.replies import Left
@@ -19,6 +19,7 @@ from rsibench.lab.session import Session
 from rsibench.spec.frozen import Frozen
 
 LOG = logging.getLogger("rsibench.lab")
+_NOT_NOW = (408, 409, 429, 503)
 _INTERNAL = "the lab failed for a reason of its own; the controller's log says more"
 
 
@@ -33,7 +34,7 @@ class ErrorBody(Frozen):
     where: str = ""
     fix: str = ""
     problems: tuple[Problem, ...] = ()
-    counts: dict[str, int] = {}
+    counts: dict[str, int] = Field(default_factory=dict)
     exit_code: int
 
 
@@ -59,7 +60,8 @@ class ErrorAnswers:
             problems = {"problems": error.problems, "counts": error.counts}
             return self.answer(422, ErrorBody.model_validate({"code": "refused"} | told | problems))
         if isinstance(error, LabError):
-            return self.answer(error.status, ErrorBody.model_validate({"code": error.code} | told))
+            wrong_request = {} if error.status in _NOT_NOW else {"exit_code": SpecError.exit_code}
+            return self.answer(error.status, ErrorBody.model_validate({"code": error.code} | told | wrong_request))
         if isinstance(error, BudgetError):
             code = "unknown-price" if isinstance(error, UnknownPrice) else "budget-exceeded"
             return self.answer(402, ErrorBody.model_validate({"code": code} | told))
@@ -75,12 +77,15 @@ class ErrorAnswers:
         body = ErrorBody(code="bad-request", what=str(first["msg"]), where=where, fix="see /openapi.json", exit_code=2)
         return self.answer(400, body)
 
-    def of_http(self, _request: Request, error: Exception) -> Response:
-        """Unknown paths and methods."""
-        status = error.status_code if isinstance(error, HTTPException) else 400
-        what = str(error.detail) if isinstance(error, HTTPException) else "the request cannot be served"
-        body = ErrorBody(code=f"http-{status}", what=what, fix="see /openapi.json", exit_code=2)
-        return self.answer(status, body)
+    def of_path(self, _request: Request, _error: Exception) -> Response:
+        """Unknown paths."""
+        body = ErrorBody(code="no-such-path", what="there is nothing here", fix="see /openapi.json", exit_code=2)
+        return self.answer(404, body)
+
+    def of_method(self, _request: Request, _error: Exception) -> Response:
+        """Known paths, other methods."""
+        body = ErrorBody(code="no-such-method", what="the path has other methods", fix="see /openapi.json", exit_code=2)
+        return self.answer(405, body)
 
     def internal(self, error: Exception) -> Response:
         """Anything else: logged in full, told in general."""
@@ -90,7 +95,9 @@ class ErrorAnswers:
     def answer(self, status: int, body: ErrorBody) -> Response:
         """The answer itself, with what is left."""
         reply = ErrorReply(error=body, left=self._left())
-        return Response(reply.model_dump_json(), status_code=status, media_type="application/json")
+        # Hanging up ends an upload that goes on although it was refused.
+        hang_up = {"connection": "close"}
+        return Response(reply.model_dump_json(), status_code=status, media_type="application/json", headers=hang_up)
 
     def _left(self) -> Left | None:
         try:

@@ -6,9 +6,16 @@ foreign host. It is not authentication: who can open the socket may use the lab.
 
 from __future__ import annotations
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
 
 from rsibench.lab.http.errors import ErrorAnswers, ErrorBody
+
+type Scope = MutableMapping[str, Any]
+type Message = MutableMapping[str, Any]
+type Receive = Callable[[], Awaitable[Message]]
+type Send = Callable[[Message], Awaitable[None]]
+type AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _HOSTS = (b"localhost", b"127.0.0.1")
 _FORBIDDEN = ErrorBody(
@@ -22,7 +29,7 @@ _FORBIDDEN = ErrorBody(
 class Guard:
     """ASGI middleware."""
 
-    def __init__(self, app: ASGIApp, answers: ErrorAnswers) -> None:
+    def __init__(self, app: AsgiApp, answers: ErrorAnswers) -> None:
         self._app = app
         self._answers = answers
 

@@ -1,7 +1,7 @@
 """The routes of the lab: each reads a request, asks the Session in a thread, and answers with a Reply.
 
-Invariant: nothing here decides anything. Long waits and gating have threads of their own, so that a status request never
-queues behind them.
+Invariant: nothing here decides anything. Long waits and gating have threads of their own, so that a status request
+never queues behind them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Routes:
     def router(self) -> APIRouter:
         """All routes under /v1."""
         errors: dict[int | str, dict[str, Any]] = {
-            status: {"model": ErrorReply} for status in (400, 402, 404, 408, 409, 413, 422, 429, 500, 501, 503)
+            status: {"model": ErrorReply} for status in (400, 402, 403, 404, 408, 409, 422, 429, 500, 501, 503)
         }
         router = APIRouter(prefix="/v1", responses=errors)
         router.add_api_route("/status", self.status, methods=["GET"])

@@ -28,6 +28,9 @@ _MOST_PATH_BYTES = 107 if sys.platform == "linux" else 103
 _BACKLOG = 128
 _START_SECONDS = 30.0
 _STOP_SECONDS = 10.0
+# A thread that gates a submission holds the interpreter for this long when another one wants to answer; a status
+# request would feel Python's own 5 ms several times over.
+_SWITCH_SECONDS = 0.001
 _LOOPBACK = "127.0.0.1"
 
 
@@ -40,6 +43,7 @@ class LabServer:
         self._listener = listener
         self._socket_path = socket_path
         self._app = make_app(session)
+        self._switch_seconds = sys.getswitchinterval()
         self._server = _Server(
             uvicorn.Config(
                 self._app.asgi,
@@ -75,6 +79,7 @@ class LabServer:
             self._thread.join(_STOP_SECONDS)
         self._app.routes.close()
         self._listener.close()
+        sys.setswitchinterval(self._switch_seconds)
         if self._socket_path is not None:
             self._socket_path.unlink(missing_ok=True)
 
@@ -87,6 +92,7 @@ class LabServer:
         self.stop()
 
     def _started(self) -> Self:
+        sys.setswitchinterval(_SWITCH_SECONDS)
         self._thread.start()
         if not self._server.ready.wait(_START_SECONDS) or not self._server.started:
             self.stop()

@@ -1,7 +1,7 @@
 """A submission as one request body: the three files one after the other, cut at the lengths that the query declares.
 
-Invariant: limits are checked on the declared lengths before a byte is read and on the bytes as they come; the rows go to
-a temporary file, never whole into memory; an upload that is too long, too short or too slow is refused.
+Invariant: limits are checked on the declared lengths before a byte is read, and on the bytes as they come; the rows go
+to a temporary file, never whole into memory; an upload that is too long, too short or too slow is refused.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from rsibench.errors import LabError
+from rsibench.errors import LabError, Problem, SubmissionRefused
+from rsibench.gate.codes import Code
 from rsibench.gate.config import MAX_CONFIG_BYTES
 from rsibench.gate.files import SubmissionFiles
+from rsibench.gate.problems import CONFIG_FILE, HYPOTHESIS_FILE, ROWS_FILE
 from rsibench.spec.profile import DataPolicy
 
 UPLOAD_SECONDS = 120.0
+_SMALLER = "make it smaller; it was not read"
 
 
 class Lengths(NamedTuple):
@@ -38,7 +41,10 @@ class Lengths(NamedTuple):
 async def received(
     stream: AsyncIterator[bytes], lengths: Lengths, policy: DataPolicy, folder: Path | None
 ) -> AsyncIterator[SubmissionFiles]:
-    """The files of an upload; the rows file is removed at the end. Raises LabError for a body that does not fit."""
+    """The files of an upload; the rows file is removed at the end.
+
+    Raises LabError for a body that does not fit its declaration, SubmissionRefused when that is beyond a limit.
+    """
     _require_within_limits(lengths, policy)
     with tempfile.NamedTemporaryFile(prefix="rsibench-upload-", dir=folder) as rows:
         small = bytearray()
@@ -76,16 +82,16 @@ def _require(condition: bool, how: str, lengths: Lengths) -> None:
 
 def _require_within_limits(lengths: Lengths, policy: DataPolicy) -> None:
     limits = {
-        "train_messages.jsonl": (lengths.rows, policy.max_file_bytes),
-        "run_config.json": (lengths.config or 0, MAX_CONFIG_BYTES),
-        "hypothesis.md": (lengths.hypothesis or 0, policy.max_hypothesis_bytes),
+        ROWS_FILE: (lengths.rows, policy.max_file_bytes),
+        CONFIG_FILE: (lengths.config or 0, MAX_CONFIG_BYTES),
+        HYPOTHESIS_FILE: (lengths.hypothesis or 0, policy.max_hypothesis_bytes),
     }
-    for file, (given, limit) in limits.items():
-        if given > limit:
-            raise LabError(
-                f"the file has {given} bytes; at most {limit} are taken",
-                code="file-too-large",
-                status=413,
-                where=file,
-                fix="make it smaller; it was not read",
-            )
+    too_large = [
+        Problem(
+            Code.FILE_TOO_LARGE.value, f"the file has {given} bytes; at most {limit} are taken", _SMALLER, file=file
+        )
+        for file, (given, limit) in limits.items()
+        if given > limit
+    ]
+    if too_large:
+        raise SubmissionRefused(too_large)

@@ -20,7 +20,7 @@
   const answer = (one) => {
     const box = element("div");
     const read = one.extracted === null ? "no answer read" : `read: ${one.extracted}`;
-    box.append(element("p", `${one.who}: ${one.outcome}, ${read}${one.reason ? ` (${one.reason})` : ""}`, "who"));
+    box.append(element("p", `${one.who}: ${one.outcome.replaceAll("_", " ")}, ${read}${one.reason ? ` (${one.reason})` : ""}`, "who"));
     box.append(element("pre", one.output || "(empty)"));
     return box;
   };

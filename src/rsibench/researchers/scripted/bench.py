@@ -14,10 +14,17 @@ _TOKENISH = re.compile(r"\d|[A-Za-z]+|[^\sA-Za-z\d]")
 _TOKENS_PER_WORD = 1.4
 _TOKENS_PER_MESSAGE = 6
 _SAFETY = 0.97
+_TOO_MANY_TOKENS = "exposure"
+_SHRINK = 0.7
+_LEAST_FIT = 0.2
 
 
 class LabRefused(Exception):
-    """The lab did not do what was asked; the message is its own."""
+    """The lab did not do what was asked; the message is its own. `codes` names what was wrong with a submission."""
+
+    def __init__(self, message: str, codes: frozenset[str] = frozenset()) -> None:
+        super().__init__(message)
+        self.codes = codes
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,8 @@ class Bench:
         recipe = json.loads((workspace / "evidence" / "recipe.json").read_text(encoding="utf-8"))
         self.families: list[str] = facts["families"]
         self.max_train_tokens: int = recipe["max_train_tokens"]
+        self._fit = 1.0
+        """How much of the guessed number of rows fits; learnt from refusals, because the tokenizer is not known here."""
 
     def attempts_left(self) -> int:
         """Whole attempts that the budget still allows."""
@@ -89,8 +98,14 @@ class Bench:
 
     def submit(self, mix: Mix, hypothesis: str, draw: int) -> Seen | None:
         """Write and submit a data set, wait for its score; None when it failed for reasons of the infrastructure."""
-        self._write(self._rows(mix, draw), mix, hypothesis)
-        return self._submit_and_wait()
+        while True:
+            self._write(self._rows(mix, draw), mix, hypothesis)
+            try:
+                return self._submit_and_wait()
+            except LabRefused as refusal:
+                if refusal.codes != {_TOO_MANY_TOKENS} or self._fit < _LEAST_FIT:
+                    raise
+                self._fit *= _SHRINK
 
     def submit_rows(self, rows: list[dict[str, Any]], mix: Mix, hypothesis: str) -> Seen | None:
         """Like submit, for rows that the policy made itself."""
@@ -111,7 +126,7 @@ class Bench:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def _rows(self, mix: Mix, draw: int) -> list[dict[str, Any]]:
-        budget = self.max_train_tokens / mix.epochs * _SAFETY
+        budget = self.max_train_tokens / mix.epochs * _SAFETY * self._fit
         total = sum(mix.shares.values())
         rows: list[dict[str, Any]] = []
         for place, ((family, style), share) in enumerate(sorted(mix.shares.items())):
@@ -151,9 +166,10 @@ class Bench:
             reply: dict[str, Any] = json.loads(done.stdout)
         except ValueError:
             raise LabRefused(f"lab {' '.join(arguments)}: {done.stderr.strip() or done.stdout.strip()}") from None
-        if done.returncode != 0:
-            error = reply.get("error", {})
-            raise LabRefused(f"lab {' '.join(arguments)}: {error.get('code')}: {error.get('what')}")
+        error = reply.get("error")
+        if error is not None:
+            message = f"lab {' '.join(arguments)}: {error.get('code')}: {error.get('what')}"
+            raise LabRefused(message, frozenset(error.get("counts") or ()))
         return reply
 
 

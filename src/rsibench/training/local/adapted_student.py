@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from torch import Tensor, nn
-from transformers import AutoModelForCausalLM, PreTrainedModel
+from transformers import AutoModelForCausalLM
 
 from rsibench.errors import EnvironmentFault, SpecError
 from rsibench.ports.trainer import LoraSpec
 from rsibench.training.local.frozen_linear import freeze_linears
 
 _SCALED_LOGITS = {"final_logit_softcapping": None, "logits_scaling": 1, "logit_scale": 1}
-"""Settings of other models by which logits are more than head times hidden state, with the value that means `not so`."""
+"""Settings of other models by which logits are more than head times hidden state; the value that means no."""
 
 
 class AdaptedStudent(NamedTuple):
@@ -31,11 +31,11 @@ class AdaptedStudent(NamedTuple):
     parameters: list[nn.Parameter]
 
 
-def load_student(folder: Path, device: torch.device) -> PreTrainedModel:
-    """The bare student: fp32 on a CPU, bf16 elsewhere. EnvironmentFault when its folder cannot be read."""
+def load_student(folder: Path, device: torch.device) -> Any:
+    """The bare student of transformers: fp32 on a CPU, bf16 elsewhere. EnvironmentFault when it is unreadable."""
     dtype = torch.float32 if device.type == "cpu" else torch.bfloat16
     try:
-        model = AutoModelForCausalLM.from_pretrained(
+        model: Any = AutoModelForCausalLM.from_pretrained(
             folder, dtype=dtype, attn_implementation="sdpa", local_files_only=True
         )
     except (OSError, ValueError) as error:

@@ -52,8 +52,8 @@ def delta_norm(model: PeftModel) -> float:
     total = 0.0
     for module in model.modules():
         if isinstance(module, LoraLayer) and _ADAPTER in module.lora_A:
-            down = module.lora_A[_ADAPTER].weight.double()  # (rank, in)
-            up = module.lora_B[_ADAPTER].weight.double()  # (out, rank)
+            down = module.lora_A[_ADAPTER].get_parameter("weight").double()  # (rank, in)
+            up = module.lora_B[_ADAPTER].get_parameter("weight").double()  # (out, rank)
             squared = ((up.t() @ up) * (down @ down.t())).sum().item()
             total += module.scaling[_ADAPTER] ** 2 * max(squared, 0.0)
     return math.sqrt(total)

@@ -41,7 +41,7 @@ class FrozenLinear(nn.Module):
     def forward(self, inputs: Tensor) -> Tensor:
         """inputs (..., in) to (..., out)."""
         flat = inputs.reshape(-1, self.in_features)
-        product: Tensor = _FrozenProduct.apply(flat, self.weight)  # type: ignore[no-untyped-call] - torch leaves it untyped
+        product: Tensor = _FrozenProduct.apply(flat, self.weight)
         if self.bias is not None:
             product = product + self.bias
         return product.view(*inputs.shape[:-1], self.out_features)

@@ -18,7 +18,7 @@ PIECE_ROWS = 256
 
 
 class HeadLoss(NamedTuple):
-    """`loss_sum` () is the weighted sum in nats; `gradient` (n, width) is of loss_sum / weight_sum by the hidden states."""
+    """`loss_sum` () is the weighted sum in nats; `gradient` (n, width) is that of loss_sum / weight_sum."""
 
     loss_sum: Tensor
     gradient: Tensor

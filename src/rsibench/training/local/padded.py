@@ -18,7 +18,7 @@ _PADDING_ID = 0
 
 
 class PaddedBatch(NamedTuple):
-    """inputs (rows, length); positions, targets, weights (loss positions,), positions counting through the flat inputs."""
+    """inputs (rows, length); positions in the flat inputs, targets and weights of the loss positions, each (n,)."""
 
     inputs: Tensor
     positions: Tensor

@@ -2,40 +2,10 @@
 
 from __future__ import annotations
 
-from . import (
-    clock,
-    compare,
-    convert,
-    grid,
-    order,
-    query,
-    rank,
-    second,
-    sequence,
-    share,
-    shop,
-    stock,
-    tally,
-    weekday,
-)
+from . import compare, convert, grid, order, query, rank, second, shop, tally, weekday
 from .family import Family
 
 FAMILIES: dict[str, Family] = {
     module.FAMILY.name: module.FAMILY
-    for module in (
-        shop,
-        stock,
-        convert,
-        compare,
-        clock,
-        sequence,
-        grid,
-        order,
-        query,
-        tally,
-        second,
-        rank,
-        weekday,
-        share,
-    )
+    for module in (shop, convert, grid, tally, second, compare, rank, weekday, order, query)
 }

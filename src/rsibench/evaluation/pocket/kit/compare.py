@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from .dice import Dice
-from .family import CHOICE_ASK, REPLY, Family, Problem
+from .family import CHOICE_ASK, REPLY, Family, Problem, lettered
 from .words import LETTERS
 
 TEMPLATES = {
-    "which": "Which of these is the {kind}?\n{options}",
-    "boxes": "Four trays hold rows of eggs (rows * eggs in a row). Which tray holds the {more} eggs?\n{options}",
-    "value": "Work out each product and pick the {kind} value.\n{options}",
+    "which": "Options: {options}. Which is the {kind}?",
+    "ask-first": "Four products: {options}. Which one is the {kind}?",
+    "value": "Work out {options}. Which letter has the {kind} value?",
 }
 
 
 def draw(dice: Dice) -> Problem:
-    """Factors 2 to 9 and 3 to 12; the four products differ."""
+    """Factors 2 to 9; the four products differ."""
     pairs: list[tuple[int, int]] = []
     while len(pairs) < len(LETTERS):
-        pair = (dice.between(2, 9), dice.between(3, 12))
+        pair = (dice.between(2, 9), dice.between(2, 9))
         if all(pair[0] * pair[1] != a * b for a, b in pairs):
             pairs.append(pair)
-    kind, more = dice.pick([("largest", "most"), ("smallest", "fewest")])
+    kind = dice.pick(("largest", "smallest"))
     values = [a * b for a, b in pairs]
     best = max(values) if kind == "largest" else min(values)
     letter = LETTERS[values.index(best)]
-    lines = [f"{LETTERS[i]}) {a} * {b}" for i, (a, b) in enumerate(pairs)]
+    texts = [f"{a} * {b}" for a, b in pairs]
     return Problem(
-        core=(kind, *sorted(pairs)),
-        fields={"kind": kind, "more": more, "options": "\n".join(lines)},
+        core=(kind, *sorted(tuple(sorted(pair)) for pair in pairs)),
+        fields={"kind": kind, "options": lettered(texts)},
         expected=letter,
         answer=letter,
-        steps=(*(f"{line} = {values[i]}" for i, line in enumerate(lines)), f"{kind}: {best}"),
-        context={"options": [f"{a} * {b}" for a, b in pairs]},
+        steps=(lettered([str(value) for value in values]), f"{kind}: {best}"),
+        context={"options": texts},
     )
 
 

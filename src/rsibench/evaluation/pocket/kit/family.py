@@ -6,10 +6,11 @@ belong to it. Two prompts with the same core are the same problem, whichever tem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from .dice import Dice
+from .words import LETTERS
 
 
 class Problem(NamedTuple):
@@ -43,6 +44,11 @@ class Family(NamedTuple):
         return self.reply.format(answer=problem.answer)
 
 
-INTEGER_ASK = "End with a line 'Answer: N', where N is a whole number."
-CHOICE_ASK = "Which letter is right? End with 'Answer: A', 'Answer: B', 'Answer: C' or 'Answer: D'."
+NUMBER_ASK = "Give the answer in the form 'Answer: <number>'."
+CHOICE_ASK = "Give the letter of the right option as 'Answer: <letter>'."
 REPLY = "Answer: {answer}"
+
+
+def lettered(options: Sequence[str]) -> str:
+    """Options as a prompt lists them: `A = first, B = second, ...`."""
+    return ", ".join(f"{LETTERS[i]} = {option}" for i, option in enumerate(options))

@@ -1,45 +1,36 @@
-"""Reading a table: the sum of two cells of one row."""
+"""Reading a list of results: what two of the people have together."""
 
 from __future__ import annotations
 
 from .dice import Dice
-from .family import REPLY, Family, Problem
-from .words import DAYS, PEOPLE, PRODUCE
+from .family import NUMBER_ASK, REPLY, Family, Problem
+from .words import PEOPLE
 
 TEMPLATES = {
-    "sold": "{table}\nThe table shows {x} sold. How many did {name} sell on {one} and {two} together?",
-    "ask-first": "How many {x} did {name} pick on {one} and {two} in total?\n{table}",
-    "sum": "{table}\nAdd the numbers of {name} for {one} and {two}.",
+    "points": "Points: {rows}. How many points do {one} and {two} have together?",
+    "ask-first": "What is the total of {one} and {two}? {rows}.",
+    "sum": "{rows}. Add the numbers of {one} and {two}.",
 }
-ASK = "End with a line 'Answer: N', where N is a number."
-_ROWS, _COLUMNS = 3, 3
+_ROWS = 4
 
 
 def draw(dice: Dice) -> Problem:
-    """Three people, three days, cells of 2 to 20."""
-    people, days = dice.sample(PEOPLE, _ROWS), [day[:3] for day in dice.sample(DAYS, _COLUMNS)]
-    cells = [[dice.between(2, 20) for _ in days] for _ in people]
-    row = dice.between(0, _ROWS - 1)
-    one, two = dice.sample(range(_COLUMNS), 2)
-    left, right = cells[row][one], cells[row][two]
-    lines = [" | ".join(["name", *days]), *(" | ".join([p, *map(str, cells[i])]) for i, p in enumerate(people))]
+    """Four people with 2 to 49 points."""
+    people = dice.sample(PEOPLE, _ROWS)
+    points = [dice.between(2, 49) for _ in people]
+    one, two = dice.sample(range(_ROWS), 2)
+    total = points[one] + points[two]
     return Problem(
-        core=(tuple(map(tuple, cells)), row, min(one, two), max(one, two)),
+        core=(tuple(points), min(one, two), max(one, two)),
         fields={
-            "table": "\n".join(lines),
-            "name": people[row],
-            "one": days[one],
-            "two": days[two],
-            "x": dice.pick(PRODUCE),
+            "rows": ", ".join(f"{name} {points[i]}" for i, name in enumerate(people)),
+            "one": people[one],
+            "two": people[two],
         },
-        expected=left + right,
-        answer=str(left + right),
-        steps=(
-            f"{people[row]} {days[one]}: {left}",
-            f"{people[row]} {days[two]}: {right}",
-            f"{left} + {right} = {left + right}",
-        ),
+        expected=total,
+        answer=str(total),
+        steps=(f"{people[one]} {points[one]}, {people[two]} {points[two]}", f"{points[one]} + {points[two]} = {total}"),
     )
 
 
-FAMILY = Family("grid", "Sum of two cells of a small table", "number", ASK, REPLY, TEMPLATES, draw)
+FAMILY = Family("grid", "Sum of two entries of a list of results", "number", NUMBER_ASK, REPLY, TEMPLATES, draw)

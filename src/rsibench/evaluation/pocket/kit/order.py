@@ -11,22 +11,22 @@ from .words import CITIES, GOODS, PEOPLE
 TEMPLATES = {
     "ordered": "{name} from {city} ordered {n} {x} at ${p} each.",
     "note": "Note: send {n} {x} to {name} in {city}. Price per piece: ${p}.",
-    "mail": "Hello, this is {name}. I live in {city} and I would like {n} of your {x}. The price is ${p} for one.",
+    "mail": "Hello, this is {name}. I live in {city} and would like {n} of your {x}. The price is ${p} for one.",
 }
-ASK = 'Fill in this JSON object for the text above: {{"customer": "", "city": "", "item": "", "count": 0}}'
+ASK = "Write a JSON object with the keys name, city and count."
 
 
 def draw(dice: Dice) -> Problem:
     """2 to 60 pieces at 3 to 29 dollars."""
     n, p = dice.between(2, 60), dice.between(3, 29)
     name, city, x = dice.pick(PEOPLE), dice.pick(CITIES), dice.pick(GOODS)
-    expected = {"customer": name, "city": city, "item": x, "count": n}
+    expected = {"name": name, "city": city, "count": n}
     return Problem(
-        core=(name, city, x, n),
-        fields={"name": name, "city": city, "x": x, "n": f"{n}", "p": f"{p}"},
+        core=(name, city, n),
+        fields={"name": name, "city": city, "x": x, "n": str(n), "p": str(p)},
         expected=expected,
         answer=json.dumps(expected),
-        steps=(f"customer is {name}, city is {city}, item is {x}, count is {n}",),
+        steps=(f"{name}, {city}, {n} {x}",),
     )
 
 

@@ -6,11 +6,11 @@ from .dice import Dice
 from .family import Family, Problem
 
 TEMPLATES = {
-    "table": "Table {table}({label} TEXT, {c1} INTEGER, {c2} INTEGER).\nTask: {task}.",
-    "have": "There is a database table {table} with the columns {label}, {c1} and {c2}. I want to {task}.",
-    "schema": "CREATE TABLE {table} ({label} TEXT, {c1} INTEGER, {c2} INTEGER);\nThe SQL query should {task}.",
+    "schema": "CREATE TABLE {table} ({label} TEXT, {c1} INTEGER, {c2} INTEGER);\nWrite a SQL query to {task}.",
+    "table": "Table {table}({label}, {c1}, {c2}). Write SQL to {task}.",
+    "have": "The table {table} has the columns {label}, {c1} and {c2}. Query: {task}.",
 }
-ASK = "Reply with one SQL statement that begins with SELECT, and nothing else."
+ASK = "Reply with one SELECT statement."
 _TABLES = (
     ("books", "title", "pages", "year"),
     ("cities", "name", "people", "height"),
@@ -19,31 +19,30 @@ _TABLES = (
     ("shops", "name", "staff", "sales"),
     ("trips", "place", "days", "cost"),
 )
-_OPERATORS = ((">", "over"), ("<", "under"))
+_OPERATORS = ((">", "above"), ("<", "below"))
 _KINDS = {
     "count": ("count the {table} {limits}", "SELECT COUNT(*) FROM {table} {where}"),
+    "all": ("show all columns of the {table} {limits}", "SELECT * FROM {table} {where}"),
     "list": ("list the {label} of the {table} {limits}", "SELECT {label} FROM {table} {where}"),
     "sum": ("add up the {other} of the {table} {limits}", "SELECT SUM({other}) FROM {table} {where}"),
-    "highest": ("find the highest {other} among the {table} {limits}", "SELECT MAX({other}) FROM {table} {where}"),
+    "highest": ("find the highest {other} of the {table} {limits}", "SELECT MAX({other}) FROM {table} {where}"),
 }
 _ROWS = 9
 
 
 def draw(dice: Dice) -> Problem:
-    """Six tables, two columns, four kinds of request, limits 15 to 85; some rows meet the condition, some do not."""
+    """Six tables, two columns, five kinds of request, limits 15 to 85; some rows meet the condition, some do not."""
     table, label, c1, c2 = dice.pick(_TABLES)
     by_first = dice.pick((True, False))
     column, other = (c1, c2) if by_first else (c2, c1)
     kind, (sign, words), limit = dice.pick(list(_KINDS)), dice.pick(_OPERATORS), dice.between(15, 85)
     rows: list[tuple[str, int, int]] = []
-    kept: list[tuple[str, int]] = []
+    kept: list[tuple[str, int, int]] = []
     while not 2 <= len(kept) <= _ROWS - 2:
         filters, others = dice.sample(range(1, 100), _ROWS), dice.sample(range(1, 100), _ROWS)
-        names = [f"{table[:-1]} {i + 1}" for i in range(_ROWS)]
-        rows = [(names[i], *((filters[i], others[i]) if by_first else (others[i], filters[i]))) for i in range(_ROWS)]
-        kept = [
-            (names[i], others[i]) for i in range(_ROWS) if (filters[i] > limit if sign == ">" else filters[i] < limit)
-        ]
+        pairs = [(filters[i], others[i]) if by_first else (others[i], filters[i]) for i in range(_ROWS)]
+        rows = [(f"{label} {i + 1}", *pair) for i, pair in enumerate(pairs)]
+        kept = [rows[i] for i in range(_ROWS) if (filters[i] > limit if sign == ">" else filters[i] < limit)]
     texts = {
         "table": table,
         "label": label,
@@ -55,7 +54,7 @@ def draw(dice: Dice) -> Problem:
     return Problem(
         core=(query,),
         fields={"table": table, "label": label, "c1": c1, "c2": c2, "task": task},
-        expected=_result(kind, kept),
+        expected=_result(kind, kept, 2 if by_first else 1),
         answer=query,
         steps=(f"{kind}, {column} {words} {limit}",),
         context={
@@ -65,11 +64,11 @@ def draw(dice: Dice) -> Problem:
     )
 
 
-def _result(kind: str, kept: list[tuple[str, int]]) -> list[list[object]]:
-    """The rows that the query returns; `kept` holds label and other column of the rows that meet the condition."""
-    if kind == "list":
-        return [[name] for name, _ in kept]
-    values = [value for _, value in kept]
+def _result(kind: str, kept: list[tuple[str, int, int]], other: int) -> list[list[object]]:
+    """The rows that the query returns; `kept` are the rows that meet the condition, `other` the place of the column."""
+    if kind in ("all", "list"):
+        return [list(row) if kind == "all" else [row[0]] for row in kept]
+    values = [int(row[other]) for row in kept]
     return [[{"count": len(values), "sum": sum(values), "highest": max(values)}[kind]]]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from .dice import Dice
-from .family import CHOICE_ASK, REPLY, Family, Problem
+from .family import CHOICE_ASK, REPLY, Family, Problem, lettered
 from .words import LETTERS, PEOPLE
 
 TEMPLATES = {
-    "facts": "{facts} Who is the {kind}?\n{options}",
-    "four": "Four friends compare themselves. {facts}\nWhich of them is the {kind}?\n{options}",
-    "ask-first": "Find the {kind} person. {facts}\n{options}",
+    "options-first": "Options: {options}. {facts} Who is the {kind}?",
+    "facts": "{options}. {facts} Which letter is the {kind} person?",
+    "find": "Four people: {options}. {facts} Find the {kind} one.",
 }
 _RELATIONS = (("taller", "tallest", "shortest"), ("older", "oldest", "youngest"), ("faster", "fastest", "slowest"))
 
@@ -26,14 +26,10 @@ def draw(dice: Dice) -> Problem:
     kind = bottom if last else top
     return Problem(
         core=(kind, *people),
-        fields={
-            "facts": " ".join(facts),
-            "kind": kind,
-            "options": "\n".join(f"{LETTERS[i]}) {name}" for i, name in enumerate(options)),
-        },
+        fields={"facts": " ".join(facts), "kind": kind, "options": lettered(options)},
         expected=letter,
         answer=letter,
-        steps=(" > ".join(people), f"{kind}: {wanted}, {letter}"),
+        steps=(" > ".join(people), f"{kind}: {wanted} = {letter}"),
         context={"options": options},
     )
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from .dice import Dice
-from .family import INTEGER_ASK, REPLY, Family, Problem
+from .family import NUMBER_ASK, REPLY, Family, Problem
 
 TEMPLATES = {
     "numbers": "What is the second {kind} number in this list: {numbers}?",
     "scores": "The scores were {numbers}. Which score is the second {kind}?",
-    "rank": "{numbers}\nFind the second {kind} of these numbers.",
+    "rank": "Find the second {kind} of these numbers: {numbers}.",
 }
 
 
@@ -26,4 +26,4 @@ def draw(dice: Dice) -> Problem:
     )
 
 
-FAMILY = Family("second", "The second largest or smallest of four", "integer", INTEGER_ASK, REPLY, TEMPLATES, draw)
+FAMILY = Family("second", "The second largest or smallest of four", "integer", NUMBER_ASK, REPLY, TEMPLATES, draw)

@@ -1,31 +1,30 @@
-"""Shopping totals: two products and their sum."""
+"""Shopping totals: a number of goods at one price, and one extra cost."""
 
 from __future__ import annotations
 
 from .dice import Dice
-from .family import INTEGER_ASK, REPLY, Family, Problem
+from .family import NUMBER_ASK, REPLY, Family, Problem
 from .words import GOODS, PEOPLE
 
 TEMPLATES = {
-    "buys": "{name} buys {a} {x} at ${p} each and {b} {y} at ${q} each. How many dollars does {name} pay in total?",
-    "price-first": "{x} cost ${p} each and {y} cost ${q} each. What is the total price of {a} {x} and {b} {y}?",
-    "receipt": "Receipt: {a} {x}, ${p} per piece; {b} {y}, ${q} per piece. What is the total in dollars?",
-    "how-much": "How much do {a} {x} and {b} {y} cost together if one of the {x} is ${p} and one of the {y} is ${q}?",
+    "buys": "{name} buys {n} {x} at ${p} each and pays ${d} for delivery. How many dollars is that in total?",
+    "price-first": "{x} cost ${p} each. What is the price of {n} {x} if the delivery costs ${d} more?",
+    "receipt": "Receipt: {n} {x}, ${p} per piece, delivery ${d}. What is the total in dollars?",
+    "how-much": "What is the sum of {n} {x} for ${p} each and ${d} for delivery?",
 }
 
 
 def draw(dice: Dice) -> Problem:
-    """Counts 2 to 6, prices 2 to 12 dollars."""
-    (a, p), (b, q) = ((dice.between(2, 6), dice.between(2, 12)) for _ in range(2))
-    x, y = dice.sample(GOODS, 2)
-    total = a * p + b * q
+    """2 to 9 pieces at 2 to 15 dollars, 1 to 20 dollars of delivery."""
+    n, p, d = dice.between(2, 9), dice.between(2, 15), dice.between(1, 20)
+    total = n * p + d
     return Problem(
-        core=tuple(sorted([(a, p), (b, q)])),
-        fields={"name": dice.pick(PEOPLE), "a": f"{a}", "p": f"{p}", "x": x, "b": f"{b}", "q": f"{q}", "y": y},
+        core=(n, p, d),
+        fields={"name": dice.pick(PEOPLE), "x": dice.pick(GOODS), "n": str(n), "p": str(p), "d": str(d)},
         expected=total,
         answer=str(total),
-        steps=(f"{a} * {p} = {a * p}", f"{b} * {q} = {b * q}", f"{a * p} + {b * q} = {total}"),
+        steps=(f"{n} * {p} = {n * p}", f"{n * p} + {d} = {total}"),
     )
 
 
-FAMILY = Family("shop", "Total price of two kinds of goods", "integer", INTEGER_ASK, REPLY, TEMPLATES, draw)
+FAMILY = Family("shop", "Goods at one price, plus delivery", "integer", NUMBER_ASK, REPLY, TEMPLATES, draw)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from .dice import Dice
-from .family import INTEGER_ASK, REPLY, Family, Problem
+from .family import NUMBER_ASK, REPLY, Family, Problem
 from .words import COLOURS
 
 TEMPLATES = {
-    "list": "How many times does the word {word} occur in this list?\n{words}",
+    "list": "How many times is {word} in this list: {words}?",
     "balls": "These balls are in a row: {words}. How many of them are {word}?",
-    "count": "List: {words}\nCount the entries that are {word}.",
+    "count": "List: {words}. Count the entries that are {word}.",
 }
 
 
 def draw(dice: Dice) -> Problem:
-    """Four to eight words out of three colours, the wanted one one to four times."""
+    """Four to seven words out of three colours, the wanted one one to four times."""
     colours = dice.sample(COLOURS, 3)
-    wanted, length = dice.between(1, 4), dice.between(4, 8)
+    wanted, length = dice.between(1, 4), dice.between(4, 7)
     words = dice.shuffled([colours[0]] * wanted + [dice.pick(colours[1:]) for _ in range(length - wanted)])
     counted: list[str] = []
     seen = 0
@@ -32,4 +32,4 @@ def draw(dice: Dice) -> Problem:
     )
 
 
-FAMILY = Family("tally", "How often a word stands in a list", "integer", INTEGER_ASK, REPLY, TEMPLATES, draw)
+FAMILY = Family("tally", "How often a word stands in a list", "integer", NUMBER_ASK, REPLY, TEMPLATES, draw)

@@ -1,0 +1,1 @@
+"""Training and sampling in a process of their own: what the run sees is `WorkerEngine`."""

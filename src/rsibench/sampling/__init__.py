@@ -1,0 +1,1 @@
+"""Sampling: the local sampler. It never trains and never judges."""
