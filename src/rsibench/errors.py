@@ -100,7 +100,7 @@ class SubmissionRefused(RsibenchError):
 
 
 class InfrastructureFailure(RsibenchError):
-    """Neither the student nor the researcher failed, something else did. `failure` is a class such as `out_of_memory`."""
+    """Something else than student and researcher failed. `failure` is a class of it, such as `out_of_memory`."""
 
     exit_code = 7
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from rsibench.errors import InfrastructureFailure
 from rsibench.ports.clock import Clock, SystemClock
+from rsibench.run.archive import open_archived
 from rsibench.run.context import RunContext, open_run
 from rsibench.run.engine import TrainOrder
 from rsibench.run.home import Home, RunFolder
-from rsibench.run.plan import Asked, Planned, plan_run
+from rsibench.run.plan import Asked, Planned, plan_run, replan
 from rsibench.run.progress import Progress
 from rsibench.spec.catalogue import load_profile
 from rsibench.testing.engine import FakeEngine
@@ -94,6 +95,7 @@ class TinyRuns:
     ) -> Planned:
         """A planned run; the profile's budget can be varied."""
         pocket = load_profile("pocket").items
+        self.root.mkdir(parents=True, exist_ok=True)
         profile = self.root / "tiny.yaml"
         profile.write_text(
             _PROFILE.format(
@@ -112,6 +114,12 @@ class TinyRuns:
             profile=str(profile), researcher=researcher, seed=seed, quick=False, model=str(student), run_id=run_id
         )
         return plan_run(asked, self.root / "cache", SystemClock())
+
+    def again(self, run_id: str) -> Planned:
+        """A run that was begun before, planned again from its recorded lock, as `rsibench resume` does."""
+        with open_archived(self.home, run_id) as archived:
+            lock = archived.lock()
+        return replan(lock, self.root / "cache")
 
     @contextmanager
     def open(

@@ -56,6 +56,8 @@ RIGHT = [
     "First 6, then 7; so the product equals 42",
     "I think the answer is 42. Hope that helps you with the other 3 tasks!",
     r"We multiply: $6 \cdot 7 = \boxed{42}$. There are 7 days in it.",
+    "The answer is 41.\n\nWait, one is missing.\nSo, the answer is 42.",
+    "The answer is 41.\n\nLet me count again. 40 + 2 = 42",
     "The answer is found by adding 12 and 30. So 12 + 30 = 42",
     "Answer: '42'",
     'The answer is "42".',

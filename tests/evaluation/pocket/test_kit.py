@@ -96,8 +96,8 @@ def test_rows_are_the_same_for_the_same_arguments_and_differ_by_seed() -> None:
 
 
 def test_a_smaller_count_gives_the_first_rows_of_a_larger_one() -> None:
-    assert list(islice(make_rows(["shop", "clock"], "brief", 50, 3), 20)) == list(
-        make_rows(["shop", "clock"], "brief", 10, 3)
+    assert list(islice(make_rows(["shop", "order"], "brief", 50, 3), 20)) == list(
+        make_rows(["shop", "order"], "brief", 10, 3)
     )
 
 

@@ -45,23 +45,26 @@ def loose_reading[T](
 
     In this order: the whole text, when it is one line; what follows the last `connective` of the last sentence; what
     follows the last `answer is`, by `read_phrase`. The first two need an output that ended by itself. Statements
-    `answer is ...` that do not agree make it no answer.
+    `answer is ...` on the same line that do not agree make it no answer.
     """
     whole = said.text.strip()
-    phrases = [read_phrase(match.group(1).strip()) for match in _PHRASE.finditer(whole)]
-    statements = [] if said.cut_off else ([whole] if "\n" not in whole else []) + _ending(whole, connective)
-    readings = [*map(read, statements), *phrases[-1:]]
-    found = next((reading for reading in readings if reading is not None), None)
+    last_line = whole.rfind("\n") + 1
+    statements = [] if said.cut_off else ([] if last_line else [whole]) + _ending(whole[last_line:], connective)
+    found = next((reading for reading in map(read, statements) if reading is not None), None)
+    line = last_line
+    if found is None and (phrase := last_match(_PHRASE, whole)) is not None:
+        found = read_phrase(phrase.group(1).strip())
+        line = whole.rfind("\n", 0, phrase.start()) + 1
     if found is None or found.value is None:
         return found or Reading(None, reason="there is no line `Answer: ...` and no other unambiguous answer")
-    if any(other is not None and other.value not in (None, found.value) for other in phrases):
-        return Reading(None, reason="different statements of the answer")
+    others = [read_phrase(phrase.group(1).strip()) for phrase in _PHRASE.finditer(whole, line)]
+    if any(other is not None and other.value not in (None, found.value) for other in others):
+        return Reading(None, reason="different statements of the answer on one line")
     return found
 
 
-def _ending(text: str, connective: re.Pattern[str]) -> list[str]:
-    """What follows the last connective of the text's last sentence; nothing without one or when the sentence hedges."""
-    line = text.rpartition("\n")[2]
+def _ending(line: str, connective: re.Pattern[str]) -> list[str]:
+    """What follows the last connective of the line's last sentence; nothing without one or when the sentence hedges."""
     sentence = line[_last_sentence_start(line) :]
     last = last_match(connective, sentence)
     return [] if last is None or _HEDGE.search(sentence) else [sentence[last.end() :].strip(" \t:")]

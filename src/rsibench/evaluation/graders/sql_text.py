@@ -2,8 +2,8 @@
 
 In this order: the last code fence that begins with a query; what follows the last line-anchored `Answer:`, `SQL:` or
 `Query:`; the text from the last line that begins with SELECT or WITH. A query ends at its first semicolon outside
-quotes, at an empty line (outside a fence) or with the text. Something else than SELECT or WITH, or a second
-statement, is no answer: it is never executed.
+quotes, at an empty line or fence mark, or with the text. Something else than SELECT or WITH, or a second statement, is
+no answer: it is never executed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _STATEMENT = re.compile(
 _COMMENT = r"--[^\n]*+|/\*.*?(?:\*/|\Z)"
 _PIECE = re.compile(rf"'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|{_COMMENT}|;|[^'\"\-/;]++|.", re.DOTALL)
 _LEADING_COMMENTS = re.compile(rf"(?:\s++|{_COMMENT})*+", re.DOTALL)
-_PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n|```")
 
 
 def find_query(text: str) -> Reading[str]:
@@ -58,7 +58,7 @@ def _first_of_query(text: str, lines: list[re.Match[str]]) -> int:
 
 
 def _last_fence(text: str) -> str | None:
-    """Inside of the last fence that begins with a query, else of the last fence; the end of the text closes a fence."""
+    """Inside of the last fence that begins with a query; the end of the text closes a fence."""
     inside: list[str] = []
     opening = _FENCE.search(text)
     while opening is not None:
@@ -66,7 +66,7 @@ def _last_fence(text: str) -> str | None:
         inside.append(text[opening.end() : end if end >= 0 else len(text)])
         opening = _FENCE.search(text, end + len(_FENCE_END)) if end >= 0 else None
     queries = [block for block in inside if _QUERY.match(_without_comments(block))]
-    return queries[-1] if queries else inside[-1] if inside else None
+    return queries[-1] if queries else None
 
 
 def _without_comments(block: str) -> str:
@@ -75,7 +75,7 @@ def _without_comments(block: str) -> str:
 
 
 def _paragraph(text: str) -> str:
-    return _PARAGRAPH_END.split(text.lstrip(), maxsplit=1)[0]
+    return _PARAGRAPH_END.split(text.lstrip(" \t\n`*"), maxsplit=1)[0]
 
 
 def _single_query(block: str) -> Reading[str]:

@@ -55,10 +55,10 @@ def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 
 def visible_text(output: Output) -> str:
-    """The end of `output` without scratch work: what follows the last `</think>`. Nothing is left of an
-    output that begins with `<think>` and never closes it.
+    """The end of `output` without scratch work: what follows the last `</think>`.
 
-    Carriage returns become \\n and characters that UTF-8 cannot hold become `?`.
+    Nothing is left of an output that begins with `<think>` and never closes it. Carriage returns become line feeds and
+    characters that UTF-8 cannot hold become `?`.
     """
     start = output.text.rfind(_SCRATCH_CLOSE)
     text = output.text[start + len(_SCRATCH_CLOSE) :] if start >= 0 else output.text
@@ -91,7 +91,7 @@ def folded(text: str) -> str:
 
 
 def undecorated(text: str) -> str:
-    """One line without Markdown emphasis, quotes, TeX styling, math signs and currency signs; its words and numbers stay."""
+    """One line without emphasis, quotes, TeX styling, math and currency signs; its words and numbers stay."""
     text = _TEX_COMMA.sub(",", text)
     text = _TEX_FRACTION.sub(r"\1/\2", text)
     text = _TEX_STYLE.sub("", text)

@@ -12,32 +12,24 @@ HIDDEN_TEMPLATES: Mapping[str, Mapping[str, str]] = {
         "How much money must {name} bring?",
     },
     "convert": {
-        "recipe": "Somebody wrote down {n} {big}, {m} {small}. Written in {small} alone, which number is that?",
-        "worth": "{n} {big} and another {m} {small} - what do they come to in {small}?",
+        "recipe": "With {options}: somebody wrote down {n} {big}, {m} {small}. Written in {small} alone, what is that?",
+        "worth": "A quiz offers {options}. Take {n} {big} and another {m} {small} - what do they come to in {small}?",
     },
     "grid": {
-        "ledger": "From a ledger: {rows}. Taking {one} and {two} as one team, what is the team's number?",
-        "team": "{one} and {two} put their coins in one box. The coins of everybody: {rows}. How many are in the box?",
+        "ledger": "From a ledger: {rows}. What do the entries of {who} come to?",
+        "box": "The coins of everybody: {rows}. Only {who} put all coins in a box. How many are in the box?",
     },
-    "tally": {
-        "beads": "Somebody strings beads in this order: {words}. What is the number of {word} beads?",
-        "votes": "Votes were cast one after another: {words}. How many votes did {word} get?",
+    "pick": {
+        "temperatures": "The week had {numbers} degrees. How warm was the one day {side} {limit}?",
+        "lots": "Lots with the numbers {numbers} were drawn. Only the lot {side} {limit} wins. Which number is on it?",
     },
     "second": {
         "weights": "The parcels weigh {numbers} kilograms. What does the second {kind} parcel weigh?",
         "cards": "On the table lie cards with {numbers}. Take away the {kind} one; which number is now the {kind}?",
     },
-    "compare": {
-        "fields": "Four halls hold rows * chairs: {options}. Find the hall where the number of chairs is {kind}.",
-        "calculator": "A calculator evaluates {options}. Under which letter does the {kind} result appear?",
-    },
     "rank": {
         "diary": "A diary calls four friends {options}. It says: {facts} So who of them is the {kind}?",
         "puzzle": "Puzzle with {options}. What we know: {facts} Who must be the {kind}?",
-    },
-    "weekday": {
-        "parcel": "With {options}: a parcel was sent on a {day} and needs {n} days. On which day is it delivered?",
-        "party": "Say which of {options} is the day of the party, if it is {day} now and {n} days remain.",
     },
     "order": {
         "phone": "Phone call: {name} calls from {city}, wants {x}, {n} pieces, and agrees to pay ${p} for each piece.",

@@ -70,7 +70,7 @@ class Bench:
         self.families: list[str] = facts["families"]
         self.max_train_tokens: int = recipe["max_train_tokens"]
         self._fit = 1.0
-        """How much of the guessed number of rows fits; learnt from refusals, because the tokenizer is not known here."""
+        """How much of the guessed number of rows fits; learnt from refusals, the tokenizer is not known here."""
 
     def attempts_left(self) -> int:
         """Whole attempts that the budget still allows."""

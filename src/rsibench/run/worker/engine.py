@@ -6,8 +6,9 @@ job starts from files alone and gives what it would have given undisturbed. It i
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -15,7 +16,7 @@ from typing import NamedTuple, Self
 from rsibench import errors
 from rsibench.errors import InfrastructureFailure, RsibenchError
 from rsibench.run.engine import TrainOrder
-from rsibench.run.worker.messages import Failed, Heartbeat, Message, Progressed, Reply, TrainCommand, Trained
+from rsibench.run.worker.messages import Completed, Failed, Message, Progressed, Reply, TrainCommand, Trained
 from rsibench.run.worker.process import WorkerProcess
 from rsibench.run.worker.sampler import WorkerSampler
 from rsibench.training.result import TrainingResult, TrainProgress
@@ -58,6 +59,7 @@ class WorkerEngine:
         self._busy = threading.Lock()
         self._state = threading.Lock()
         self._process: WorkerProcess | None = None
+        self._owner: int | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -86,11 +88,12 @@ class WorkerEngine:
             seed=order.seed,
             out=order.out,
         )
-        for reply in self._ask(command):
-            if isinstance(reply, Trained):
-                return reply.result
-            if isinstance(reply, Progressed):
-                on_progress(reply.progress)
+        with contextlib.closing(self._ask(command)) as replies:
+            for reply in replies:
+                if isinstance(reply, Trained):
+                    return reply.result
+                if isinstance(reply, Progressed):
+                    on_progress(reply.progress)
         raise InfrastructureFailure("the worker answered a training without a result", failure="worker_died")
 
     def sampler(self) -> WorkerSampler:
@@ -111,21 +114,27 @@ class WorkerEngine:
             process.kill(InfrastructureFailure("the worker was closed", failure="cancelled", where="worker"))
             process.close()
 
-    def _ask(self, command: Message) -> Iterator[Reply]:
+    def _ask(self, command: Message) -> Generator[Reply]:
         """One job: its replies up to the closing one. A job that is left before its end costs the process."""
+        if self._owner == threading.get_ident():
+            raise RuntimeError("this thread has a job of the worker open; end it before the next one")
         with self._busy:
-            process = self._running()
+            self._owner = threading.get_ident()
+            process: WorkerProcess | None = None
             ended = False
             try:
+                process = self._running()
                 process.send(command)
                 while not ended:
                     reply = process.receive(self._settings.silence_seconds)
-                    ended = not isinstance(reply, Progressed | Heartbeat) and reply.kind != "completed"
                     if isinstance(reply, Failed):
-                        _raise(reply)
+                        ended = not reply.failure  # a process in which infrastructure failed is not used again
+                        raise _error(reply)
+                    ended = not isinstance(reply, Progressed | Completed)
                     yield reply
             finally:
-                if not ended:
+                self._owner = None
+                if process is not None and not ended:
                     self._drop(process)
 
     def _running(self) -> WorkerProcess:
@@ -145,11 +154,10 @@ class WorkerEngine:
         process.close()
 
 
-def _raise(failed: Failed) -> None:
-    """Raises what happened inside the worker."""
+def _error(failed: Failed) -> RsibenchError:
+    """What happened inside the worker, to be raised here."""
     kind = _RAISED_AGAIN.get(failed.error)
     if kind is not None:
-        raise kind(failed.what, where=failed.where, fix=failed.fix)
-    raise InfrastructureFailure(
-        failed.what, failure=failed.failure or "worker_error", where=failed.where, fix=failed.fix
-    )
+        return kind(failed.what, where=failed.where, fix=failed.fix)
+    failure = failed.failure or "worker_error"
+    return InfrastructureFailure(failed.what, failure=failure, where=failed.where, fix=failed.fix)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import contextlib
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 
 from rsibench.errors import SpecError
 from rsibench.ports.sampler import Completion, SampleParams
 from rsibench.run.worker.messages import Completed, Message, OpenCommand, Opened, Reply, SampleCommand, Sampled
 
-type Ask = Callable[[Message], Iterator[Reply]]
+type Ask = Callable[[Message], Generator[Reply]]
 """Sends a command and yields its replies up to and including the closing one; raises what the worker failed with."""
 
 
@@ -24,9 +25,10 @@ class WorkerSampler:
     def open(self, student: Path, adapter: Path | None) -> None:
         """Loads the checkpoint, so that a broken one is known now."""
         self.close()
-        for reply in self._ask(OpenCommand(student=student, adapter=adapter)):
-            if not isinstance(reply, Opened):
-                raise TypeError(f"the worker answered an opening with {reply.kind}")
+        with contextlib.closing(self._ask(OpenCommand(student=student, adapter=adapter))) as replies:
+            for reply in replies:
+                if not isinstance(reply, Opened):
+                    raise TypeError(f"the worker answered an opening with {reply.kind}")
         self._student, self._adapter = student, adapter
 
     def sample(self, prompts: Sequence[tuple[int, ...]], params: SampleParams) -> Iterator[tuple[int, Completion]]:
@@ -41,8 +43,9 @@ class WorkerSampler:
         self._student = self._adapter = None
 
     def _completions(self, command: SampleCommand) -> Iterator[tuple[int, Completion]]:
-        for reply in self._ask(command):
-            if isinstance(reply, Completed):
-                yield reply.index, reply.completion
-            elif not isinstance(reply, Sampled):
-                raise TypeError(f"the worker answered prompts with {reply.kind}")
+        with contextlib.closing(self._ask(command)) as replies:
+            for reply in replies:
+                if isinstance(reply, Completed):
+                    yield reply.index, reply.completion
+                elif not isinstance(reply, Sampled):
+                    raise TypeError(f"the worker answered prompts with {reply.kind}")

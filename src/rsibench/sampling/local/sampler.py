@@ -6,6 +6,7 @@ fp32 on a CPU, bf16 on a CUDA device when there is one. Invariant: same student,
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -46,7 +47,9 @@ class LocalSampler:
 
     def close(self) -> None:
         """Lets go of the model; harmless when nothing is open."""
-        self._student = None
+        if self._student is not None:
+            self._student = None
+            gc.collect()  # models refer to themselves, so their memory would otherwise stay for a while
 
 
 def _check(prompts: Sequence[tuple[int, ...]], params: SampleParams, student: MergedStudent) -> None:

@@ -6,11 +6,13 @@ steps, thread count and machine kind give the same adapter bytes. It keeps no da
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from peft import PeftModel
 
 from rsibench.errors import SpecError
 from rsibench.ports.trainer import AdamParams, AdapterFacts, LoraSpec, StepResult, TokenExample
@@ -98,9 +100,14 @@ class LocalTrainer:
 
     def close(self) -> None:
         """Lets go of the model; harmless when nothing is open."""
-        self._student = None
-        self._optimizer = None
-        self._lora = None
+        if self._student is not None:
+            self._student = self._optimizer = self._lora = None
+            gc.collect()  # models refer to themselves, so their memory would otherwise stay for a while
+
+    @property
+    def model(self) -> PeftModel | None:
+        """The adapted student while the trainer is open, to look at."""
+        return self._student.model if self._student is not None else None
 
     def _opened(self) -> tuple[AdaptedStudent, torch.optim.AdamW]:
         if self._student is None or self._optimizer is None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from . import compare, convert, grid, order, query, rank, second, shop, tally, weekday
+from . import convert, grid, order, pick, query, rank, second, shop
 from .family import Family
 
 FAMILIES: dict[str, Family] = {
-    module.FAMILY.name: module.FAMILY
-    for module in (shop, convert, grid, tally, second, compare, rank, weekday, order, query)
+    module.FAMILY.name: module.FAMILY for module in (shop, convert, grid, pick, second, rank, order, query)
 }

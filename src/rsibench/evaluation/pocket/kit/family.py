@@ -50,5 +50,5 @@ REPLY = "Answer: {answer}"
 
 
 def lettered(options: Sequence[str]) -> str:
-    """Options as a prompt lists them: `A = first, B = second, ...`."""
-    return ", ".join(f"{LETTERS[i]} = {option}" for i, option in enumerate(options))
+    """Options as a prompt lists them: `first = A, second = B, ...`."""
+    return ", ".join(f"{option} = {LETTERS[i]}" for i, option in enumerate(options))

@@ -1,4 +1,4 @@
-"""Reading a list of results: what two of the people have together."""
+"""Reading a list of results: what one of the people has, or what two of them have together."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ from .family import NUMBER_ASK, REPLY, Family, Problem
 from .words import PEOPLE
 
 TEMPLATES = {
-    "points": "Points: {rows}. How many points do {one} and {two} have together?",
-    "ask-first": "What is the total of {one} and {two}? {rows}.",
-    "sum": "{rows}. Add the numbers of {one} and {two}.",
+    "points": "Points: {rows}. How many points does the team of {who} have?",
+    "ask-first": "What is the total of {who}? {rows}.",
+    "sum": "{rows}. Which number belongs to {who}?",
 }
 _ROWS = 4
 
 
 def draw(dice: Dice) -> Problem:
-    """Four people with 2 to 49 points."""
+    """Four people with 2 to 49 points; one or two of them are asked for."""
     people = dice.sample(PEOPLE, _ROWS)
     points = [dice.between(2, 49) for _ in people]
-    one, two = dice.sample(range(_ROWS), 2)
-    total = points[one] + points[two]
+    asked = dice.sample(range(_ROWS), dice.between(1, 2))
+    total = sum(points[i] for i in asked)
+    found = (", ".join(f"{people[i]} {points[i]}" for i in asked),)
+    added = (" + ".join(str(points[i]) for i in asked) + f" = {total}",) if len(asked) > 1 else ()
     return Problem(
-        core=(tuple(points), min(one, two), max(one, two)),
+        core=(tuple(points), *sorted(asked)),
         fields={
             "rows": ", ".join(f"{name} {points[i]}" for i, name in enumerate(people)),
-            "one": people[one],
-            "two": people[two],
+            "who": " and ".join(people[i] for i in asked),
         },
         expected=total,
         answer=str(total),
-        steps=(f"{people[one]} {points[one]}, {people[two]} {points[two]}", f"{points[one]} + {points[two]} = {total}"),
+        steps=found + added,
     )
 
 
-FAMILY = Family("grid", "Sum of two entries of a list of results", "number", NUMBER_ASK, REPLY, TEMPLATES, draw)
+FAMILY = Family("grid", "One entry of a list, or the sum of two", "number", NUMBER_ASK, REPLY, TEMPLATES, draw)

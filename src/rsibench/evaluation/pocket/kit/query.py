@@ -19,7 +19,7 @@ _TABLES = (
     ("shops", "name", "staff", "sales"),
     ("trips", "place", "days", "cost"),
 )
-_OPERATORS = ((">", "above"), ("<", "below"))
+_SIGNS = (">", "<")
 _KINDS = {
     "count": ("count the {table} {limits}", "SELECT COUNT(*) FROM {table} {where}"),
     "all": ("show all columns of the {table} {limits}", "SELECT * FROM {table} {where}"),
@@ -35,7 +35,7 @@ def draw(dice: Dice) -> Problem:
     table, label, c1, c2 = dice.pick(_TABLES)
     by_first = dice.pick((True, False))
     column, other = (c1, c2) if by_first else (c2, c1)
-    kind, (sign, words), limit = dice.pick(list(_KINDS)), dice.pick(_OPERATORS), dice.between(15, 85)
+    kind, sign, limit = dice.pick(list(_KINDS)), dice.pick(_SIGNS), dice.between(15, 85)
     rows: list[tuple[str, int, int]] = []
     kept: list[tuple[str, int, int]] = []
     while not 2 <= len(kept) <= _ROWS - 2:
@@ -47,7 +47,7 @@ def draw(dice: Dice) -> Problem:
         "table": table,
         "label": label,
         "other": other,
-        "limits": f"where {column} is {words} {limit}",
+        "limits": f"where {column} {sign} {limit}",
         "where": f"WHERE {column} {sign} {limit}",
     }
     task, query = (text.format(**texts) for text in _KINDS[kind])
@@ -56,7 +56,7 @@ def draw(dice: Dice) -> Problem:
         fields={"table": table, "label": label, "c1": c1, "c2": c2, "task": task},
         expected=_result(kind, kept, 2 if by_first else 1),
         answer=query,
-        steps=(f"{kind}, {column} {words} {limit}",),
+        steps=(f"{kind}, {column} {sign} {limit}",),
         context={
             "schema": f"CREATE TABLE {table} ({label} TEXT, {c1} INTEGER, {c2} INTEGER)",
             "rows": {table: [list(row) for row in rows]},

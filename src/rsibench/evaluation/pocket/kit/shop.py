@@ -10,13 +10,13 @@ TEMPLATES = {
     "buys": "{name} buys {n} {x} at ${p} each and pays ${d} for delivery. How many dollars is that in total?",
     "price-first": "{x} cost ${p} each. What is the price of {n} {x} if the delivery costs ${d} more?",
     "receipt": "Receipt: {n} {x}, ${p} per piece, delivery ${d}. What is the total in dollars?",
-    "how-much": "What is the sum of {n} {x} for ${p} each and ${d} for delivery?",
+    "slip": "A slip about {x} says {n} * {p} + {d} dollars. What is the result?",
 }
 
 
 def draw(dice: Dice) -> Problem:
-    """2 to 9 pieces at 2 to 15 dollars, 1 to 20 dollars of delivery."""
-    n, p, d = dice.between(2, 9), dice.between(2, 15), dice.between(1, 20)
+    """2 to 9 pieces at 2 to 9 dollars, 1 to 15 dollars of delivery."""
+    n, p, d = dice.between(2, 9), dice.between(2, 9), dice.between(1, 15)
     total = n * p + d
     return Problem(
         core=(n, p, d),

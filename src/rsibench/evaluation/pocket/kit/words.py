@@ -8,11 +8,8 @@ GOODS = (
     "pens", "cups", "books", "lamps", "plates", "bags", "hats", "chairs", "brushes", "towels", "bottles", "candles",
     "spoons", "balls", "scarves", "clocks", "pillows", "baskets", "mirrors", "toys",
 )  # fmt: skip
-PRODUCE = ("apples", "pears", "plums", "eggs", "potatoes", "onions", "lemons", "melons", "carrots", "peaches")
 CITIES = (
     "Oslo", "Lima", "Cairo", "Paris", "Delhi", "Rome", "Tokyo", "Boston", "Quito", "Dublin", "Prague", "Madrid",
     "Athens", "Vienna", "Nairobi", "Sydney",
 )  # fmt: skip
-COLOURS = ("red", "blue", "green", "black", "white", "pink", "brown", "gold")
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 LETTERS = ("A", "B", "C", "D")
