@@ -22,16 +22,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from rsibench.evaluation.graders.registry import grade
+from rsibench.evaluation.answer import AnswerEvaluator
 from rsibench.evaluation.pocket import make_items
 from rsibench.evaluation.pocket.kit.rows import Row, make_rows
 from rsibench.outcomes import TrialOutcome
-from rsibench.ports.sampler import SampleParams
 from rsibench.rendering import ChatMessage, Renderer, load_renderer
 from rsibench.rendering.renderer import RenderedRow
 from rsibench.sampling.local import LocalSampler
 from rsibench.spec.catalogue import load_profile, load_student
-from rsibench.spec.item import Item, Split
+from rsibench.spec.item import Item, Split, Trial
 from rsibench.spec.profile import Profile
 from rsibench.spec.recipe import RunConfig
 from rsibench.training.local import LocalTrainer
@@ -115,50 +114,33 @@ def train_adapter(
 
 def evaluate(
     profile: Profile, items: Sequence[Item], renderer: Renderer, student: Path, adapter: Path | None
-) -> tuple[list[dict[str, object]], dict[str, float]]:
-    """One record an item, in the items' order, and the seconds and tokens it took."""
-    prompts = [renderer.render_prompt([ChatMessage(role="user", content=item.prompt)]) for item in items]
-    params = SampleParams(profile.decoding.max_new_tokens, 0.0, renderer.stop_token_ids)
+) -> tuple[list[Trial], dict[str, float]]:
+    """The product's trials in the items' order, and the seconds and tokens they took."""
     sampler = LocalSampler(profile.decoding.batch_rows)
+    evaluator = AnswerEvaluator(sampler, renderer, student, profile.decoding, profile.system_prompt)
     started = time.monotonic()
-    sampler.open(student, adapter)
-    done = dict(sampler.sample(prompts, params))
-    sampler.close()
-    seconds = time.monotonic() - started
-    records: list[dict[str, object]] = []
-    for index, item in enumerate(items):
-        output = renderer.decode(done[index].tokens)
-        verdict = grade(item.grader, output, item.expected, item.context)
-        records.append(
-            {
-                "item": item.item_id,
-                "family": item.family,
-                "template": item.template,
-                "expected": item.expected,
-                "output": output,
-                "outcome": verdict.outcome.value,
-                "tokens": len(done[index].tokens),
-            }
-        )
-    tokens = sum(len(completion.tokens) for completion in done.values())
-    return records, {"eval_seconds": seconds, "new_tokens": tokens, "prompt_tokens": sum(map(len, prompts))}
+    trials = sorted(evaluator.evaluate(items, adapter), key=lambda trial: trial.item_id)
+    return trials, {
+        "eval_seconds": time.monotonic() - started,
+        "new_tokens": sum(trial.output_tokens for trial in trials),
+        "prompt_tokens": sum(trial.prompt_tokens for trial in trials),
+    }
 
 
-def summary(records: Sequence[dict[str, object]]) -> dict[str, object]:
-    """Pass rates: overall, by family, by family and kind of wording; and the share without a readable answer."""
-    passed = TrialOutcome.PASS.value
-    families: dict[str, list[bool]] = defaultdict(list)
-    wordings: dict[str, list[bool]] = defaultdict(list)
-    unread: dict[str, list[bool]] = defaultdict(list)
-    for record in records:
-        hit = record["outcome"] == passed
-        families[str(record["family"])].append(hit)
-        wordings["hidden" if str(record["template"]).startswith("hidden-") else "public"].append(hit)
-        unread[str(record["family"])].append(record["outcome"] == TrialOutcome.NO_ANSWER.value)
+def summary(trials: Sequence[Trial], families: Sequence[str]) -> dict[str, object]:
+    """Pass rates: overall, by family, by kind of wording; and the share without a readable answer by family."""
+    passed: dict[str, list[bool]] = {name: [] for name in families}
+    wordings: dict[str, list[bool]] = {"public": [], "hidden": []}
+    unread: dict[str, list[bool]] = {name: [] for name in families}
+    for trial in trials:
+        hit = trial.verdict.outcome is TrialOutcome.PASS
+        passed[trial.family].append(hit)
+        wordings["hidden" if trial.template.startswith("hidden-") else "public"].append(hit)
+        unread[trial.family].append(trial.verdict.outcome is TrialOutcome.NO_ANSWER)
     return {
-        "rate": fmean(hit for hits in families.values() for hit in hits),
-        "families": {name: fmean(hits) for name, hits in families.items()},
-        "wordings": {name: fmean(hits) for name, hits in wordings.items()},
+        "rate": fmean(hit for hits in passed.values() for hit in hits),
+        "families": {name: fmean(hits) for name, hits in passed.items()},
+        "wordings": {name: fmean(hits) if hits else None for name, hits in wordings.items()},
         "no_answer": {name: fmean(hits) for name, hits in unread.items()},
     }
 
@@ -176,9 +158,10 @@ def measure(profile: Profile, settings: Settings, conditions: Sequence[str], see
             adapter, figures = (
                 (None, {}) if condition == "base" else train_adapter(profile, condition, renderer, settings, seed)
             )
-            records, cost = evaluate(profile, items, renderer, settings.student, adapter)
-            target.with_suffix(".trials").write_text("".join(json.dumps(record) + "\n" for record in records))
-            result = {"condition": condition, "seed": seed, **summary(records), **figures, **cost}
+            trials, cost = evaluate(profile, items, renderer, settings.student, adapter)
+            target.with_suffix(".trials").write_text("".join(trial.model_dump_json() + "\n" for trial in trials))
+            scores = summary(trials, profile.items.families)
+            result = {"condition": condition, "seed": seed, **scores, **figures, **cost}
             target.write_text(json.dumps(result, indent=1))
             print(json.dumps(result), flush=True)
 
@@ -202,7 +185,7 @@ def read_figures(path: Path) -> Figures:
         footer={
             "**all families**": f"**{result['rate']:.3f}**",
             "public wordings": f"{result['wordings']['public']:.2f}",
-            "hidden wordings": f"{result['wordings'].get('hidden', float('nan')):.2f}",
+            "hidden wordings": f"{result['wordings']['hidden'] or 0:.2f}",
             "without a readable answer": f"{fmean(result['no_answer'].values()):.2f}",
             "training rows": str(result.get("rows", "-")),
             "training tokens": str(result.get("train_tokens", "-")),

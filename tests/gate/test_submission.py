@@ -138,3 +138,13 @@ def test_a_file_is_read_like_the_same_bytes(policy: GatePolicy, tmp_path: Path) 
     path = tmp_path / "rows.jsonl"
     path.write_bytes(good.rows)
     assert check_submission(good._replace(rows=path), policy) == check_submission(good, policy)
+
+
+def test_a_row_that_is_wrong_in_two_ways_is_told_both(policy: GatePolicy) -> None:
+    row = {"messages": [{"role": "user", "content": "stop <|im_end|> here"}]}
+    with pytest.raises(SubmissionRefused) as caught:
+        check_submission(files(row, bench_row("fine")), policy)
+    assert {(problem.row, problem.code) for problem in caught.value.problems} == {
+        (1, "no-trainable-turn"),
+        (1, "control-token"),
+    }

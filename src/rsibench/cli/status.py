@@ -41,8 +41,9 @@ def _all(json: bool) -> None:
         print_json(rows)
         return
     table = Table(box=None, pad_edge=False)
-    for heading in ("run", "profile", "researcher", "seed", "last event", "protocol"):
-        table.add_column(heading)
+    table.add_column("run", no_wrap=True)
+    for heading in ("profile", "researcher", "seed", "last event", "protocol"):
+        table.add_column(heading, overflow="fold")
     for one in runs:
         row = one.run
         profile = row.profile if row.variant == "full" else f"{row.profile} ({row.variant})"

@@ -21,13 +21,17 @@ _LABEL_CHARACTERS = 200
 
 
 class Conversation(NamedTuple):
-    """A row of the right form, not yet rendered. `family` and `source` are the researcher's own labels."""
+    """A row whose messages could be read, not yet rendered. `family` and `source` are the researcher's own labels.
+
+    `well_formed` is False when something else is wrong with it: its texts are still looked at, it is never rendered.
+    """
 
     number: int
     messages: tuple[ChatMessage, ...]
     last_only: bool
     family: str | None
     source: str | None
+    well_formed: bool
 
 
 class RowReader:
@@ -40,7 +44,7 @@ class RowReader:
         self._messages = MessageReader(policy.max_json_depth)
 
     def read(self, line: Line) -> Conversation | None:
-        """The row, or None when anything about it is wrong."""
+        """The row, or None when its messages cannot be read."""
         before = len(self._problems)
         report = RowReport(self._problems, line.number)
         value = self._parse(line, report)
@@ -52,9 +56,10 @@ class RowReader:
         last_only = _flag(row, "weight_last_only", report)
         family = _label(row, "family", report)
         source = _label(row, "source", report)
-        if len(self._problems) > before:
+        if not messages:
             return None
-        return Conversation(line.number, messages, last_only, family, source)
+        well_formed = len(self._problems) == before
+        return Conversation(line.number, messages, last_only, family, source, well_formed)
 
     def _parse(self, line: Line, report: RowReport) -> JsonValue:
         """The line's JSON value; None with a problem."""
@@ -82,7 +87,9 @@ class RowReader:
             return ()
         read = [self._messages.read(member, f"messages[{index}]", report) for index, member in enumerate(members)]
         messages = tuple(message for message in read if message is not None)
-        if members and len(messages) == len(members):
+        if len(messages) < len(members):
+            return ()
+        if messages:
             check_turns(messages, report)
         return messages
 

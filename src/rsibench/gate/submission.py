@@ -99,7 +99,7 @@ class _Collector:
     def take(self, conversation: Conversation) -> None:
         """Renders one row, counts its tokens, and keeps it unless something is wrong already."""
         report = RowReport(self._problems, conversation.number)
-        if not self._can_be_rendered(conversation, report):
+        if not self._can_be_rendered(conversation, report) or not conversation.well_formed:
             return
         if self.row_tokens > HOPELESS_FACTOR * self._recipe.max_train_tokens:
             self.rows_not_counted += 1

@@ -67,7 +67,7 @@ def test_answers_of_other_problems_mostly_fail(name: str) -> None:
 def test_no_answer_is_so_common_that_it_pays_to_guess_it(name: str) -> None:
     family = FAMILIES[name]
     answers = Counter(json.dumps(problem.expected) for problem in problems(family, 400))
-    assert answers.most_common(1)[0][1] / 400 <= 0.34
+    assert answers.most_common(1)[0][1] / 400 <= 0.4
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -105,18 +105,18 @@ def test_another_death_names_the_signal_and_the_log(engine: WorkerEngine, tmp_pa
 @pytest.mark.chaos
 def test_a_worker_that_falls_silent_is_killed_and_said_so(student: Path, tmp_path: Path) -> None:
     stopped: list[int] = []
-
-    def stop(_: TrainProgress) -> None:
-        if not stopped and engine.pid is not None:
-            stopped.append(engine.pid)
-            os.kill(engine.pid, signal.SIGSTOP)
-
     settings = SETTINGS._replace(silence_seconds=5.0)
-    with WorkerEngine(student, tmp_path / "worker.log", settings) as engine:
+    with WorkerEngine(student, tmp_path / "worker.log", settings) as impatient:
+
+        def stop(_: TrainProgress) -> None:
+            if not stopped and impatient.pid is not None:
+                stopped.append(impatient.pid)
+                os.kill(impatient.pid, signal.SIGSTOP)
+
         with pytest.raises(InfrastructureFailure, match="no sign of life for 5 s") as caught:
-            engine.train(order(tmp_path / "lost", LONG), stop)
-        assert caught.value.failure == "worker_timeout"
-        assert not _exists(stopped[0])
+            impatient.train(order(tmp_path / "lost", LONG), stop)
+    assert caught.value.failure == "worker_timeout"
+    assert not _exists(stopped[0])
 
 
 @pytest.mark.chaos

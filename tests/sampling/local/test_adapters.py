@@ -25,7 +25,7 @@ def make_adapter(student: Path, folder: Path, seed: int) -> Path:
     )
     with pytest.warns(FutureWarning):
         model = get_peft_model(AutoModelForCausalLM.from_pretrained(student), config)
-    model.save_pretrained(folder)
+    model.save_pretrained(str(folder))
     return folder
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -38,7 +39,7 @@ def answers(sampler: LocalSampler, asked: list[tuple[int, ...]], params: SampleP
 @pytest.mark.parametrize("batch_rows", [1, 5, 64])
 @pytest.mark.parametrize("prefix", [(), tuple(range(40, 60))])
 def test_greedy_answers_are_those_of_transformers(student: Path, batch_rows: int, prefix: tuple[int, ...]) -> None:
-    model = AutoModelForCausalLM.from_pretrained(student).eval()
+    model: Any = AutoModelForCausalLM.from_pretrained(student)
     asked = prompts(23, prefix=prefix)
     for prompt, completion in zip(asked, answers(opened(student, batch_rows), asked, GREEDY), strict=True):
         inputs = torch.tensor([prompt])
@@ -50,7 +51,7 @@ def test_greedy_answers_are_those_of_transformers(student: Path, batch_rows: int
 
 
 def test_log_probabilities_are_those_of_one_forward_pass(student: Path) -> None:
-    model = AutoModelForCausalLM.from_pretrained(student).eval()
+    model: Any = AutoModelForCausalLM.from_pretrained(student)
     asked = prompts(9)
     for prompt, completion in zip(asked, answers(opened(student), asked, GREEDY), strict=True):
         with torch.no_grad():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -50,7 +51,7 @@ def test_losses_are_those_of_an_ordinary_loop(student: Path) -> None:
         losses = [_row_loss(model, example) for example in BATCH]
         weight_sum = sum(sum(example.weights) for example in BATCH)
         mean = torch.stack(losses).sum() / weight_sum
-        mean.backward()
+        mean.backward()  # type: ignore[no-untyped-call]  # untyped in torch
         optimizer.step()
         optimizer.zero_grad()
         assert result.weight_sum == weight_sum
@@ -74,7 +75,8 @@ def test_layers_below_the_adapter_leave_no_graph(student: Path) -> None:
     trainer = opened(student)
     outputs: dict[int, Tensor] = {}
     assert trainer.model is not None
-    layers = trainer.model.get_base_model().get_decoder().layers
+    student_model: Any = trainer.model.get_base_model()
+    layers = student_model.get_decoder().layers
     for number, layer in enumerate(layers):
         layer.register_forward_hook(lambda _m, _i, output, number=number: outputs.__setitem__(number, output))
     trainer.step(BATCH, ADAM)

@@ -81,11 +81,10 @@ def _cell_key(cell: Cell) -> tuple[int, float, str]:
 
 
 def _difference(got: list[tuple[Cell, ...]], wanted: list[tuple[Cell, ...]]) -> str:
+    """How the rows differ, without telling what was expected: researchers read reasons."""
     if len(got) > len(wanted):
-        return f"more than the expected {len(wanted)} rows"
-    if len(got) < len(wanted):
-        return f"{len(got)} rows instead of {len(wanted)}"
-    return "the rows differ"
+        return "too many rows"
+    return "too few rows" if len(got) < len(wanted) else "the rows differ"
 
 
 def _result(database: Database, query: str, max_rows: int) -> list[tuple[Cell, ...]]:

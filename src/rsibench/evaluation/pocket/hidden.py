@@ -24,11 +24,11 @@ HIDDEN_TEMPLATES: Mapping[str, Mapping[str, str]] = {
         "lots": "Lots with the numbers {numbers} were drawn. Only the lot {side} {limit} wins. Which number is on it?",
     },
     "second": {
-        "weights": "The parcels weigh {numbers} kilograms. What does the second {kind} parcel weigh?",
+        "weights": "The parcels weigh {numbers} kilograms. What is the second {kind} weight?",
         "cards": "On the table lie cards with {numbers}. Take away the {kind} one; which number is now the {kind}?",
     },
     "rank": {
-        "diary": "A diary calls four friends {options}. It says: {facts} So who of them is the {kind}?",
+        "diary": "A diary calls three friends {options}. It says: {facts} So who of them is the {kind}?",
         "puzzle": "Puzzle with {options}. What we know: {facts} Who must be the {kind}?",
     },
     "order": {

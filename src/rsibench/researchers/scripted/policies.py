@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rsibench.researchers.scripted.bench import Bench, Mix, Seen
 
-_LEARNING_RATE = 1e-3
+_LEARNING_RATE = 2e-3
 _LEAST_SHARE = 0.25
 _TINY_LEARNING_RATE = 1e-5
 

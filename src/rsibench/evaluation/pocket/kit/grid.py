@@ -15,9 +15,9 @@ _ROWS = 4
 
 
 def draw(dice: Dice) -> Problem:
-    """Four people with 2 to 49 points; one or two of them are asked for."""
+    """Four people with 2 to 25 points; one or two of them are asked for."""
     people = dice.sample(PEOPLE, _ROWS)
-    points = [dice.between(2, 49) for _ in people]
+    points = [dice.between(2, 25) for _ in people]
     asked = dice.sample(range(_ROWS), dice.between(1, 2))
     total = sum(points[i] for i in asked)
     found = (", ".join(f"{people[i]} {points[i]}" for i in asked),)

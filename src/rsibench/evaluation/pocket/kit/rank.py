@@ -1,4 +1,4 @@
-"""Order puzzles: three comparisons of four people, options A to D."""
+"""Order puzzles: two comparisons of three people, options A to C."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from .words import LETTERS, PEOPLE
 TEMPLATES = {
     "options-first": "Options: {options}. {facts} Who is the {kind}?",
     "facts": "{options}. {facts} Which letter is the {kind} person?",
-    "find": "Four people: {options}. {facts} Find the {kind} one.",
+    "find": "Three people: {options}. {facts} Find the {kind} one.",
 }
 _RELATIONS = (("taller", "tallest", "shortest"), ("older", "oldest", "youngest"), ("faster", "fastest", "slowest"))
+_PEOPLE = 3
 
 
 def draw(dice: Dice) -> Problem:
     """Neighbours in the order are compared, in shuffled sentences; the first or the last is wanted."""
-    people = dice.sample(PEOPLE, len(LETTERS))
+    people = dice.sample(PEOPLE, _PEOPLE)
     more, top, bottom = dice.pick(_RELATIONS)
     last = dice.pick((True, False))
     facts = dice.shuffled([f"{people[i]} is {more} than {people[i + 1]}." for i in range(len(people) - 1)])
@@ -34,4 +35,4 @@ def draw(dice: Dice) -> Problem:
     )
 
 
-FAMILY = Family("rank", "First or last of four compared people", "choice", CHOICE_ASK, REPLY, TEMPLATES, draw)
+FAMILY = Family("rank", "First or last of three compared people", "choice", CHOICE_ASK, REPLY, TEMPLATES, draw)

@@ -1,4 +1,4 @@
-"""Ranking numbers: the second largest or second smallest of four."""
+"""Ranking numbers: the second largest or second smallest of three."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ TEMPLATES = {
 
 
 def draw(dice: Dice) -> Problem:
-    """Four different numbers of 11 to 99."""
-    numbers = dice.sample(range(11, 100), 4)
+    """Three different numbers of 11 to 99."""
+    numbers = dice.sample(range(11, 100), 3)
     kind = dice.pick(("largest", "smallest"))
     ranked = sorted(numbers, reverse=kind == "largest")
     return Problem(
@@ -26,4 +26,4 @@ def draw(dice: Dice) -> Problem:
     )
 
 
-FAMILY = Family("second", "The second largest or smallest of four", "integer", NUMBER_ASK, REPLY, TEMPLATES, draw)
+FAMILY = Family("second", "The second largest or smallest of three", "integer", NUMBER_ASK, REPLY, TEMPLATES, draw)
