@@ -4,7 +4,7 @@ It trains and samples with the product's own trainer, sampler, renderer and grad
 writes one record a condition and seed (scores, seconds, tokens) and every output beside it. `table` prints them as
 Markdown. It is not a run: there is no researcher, no budget and no journal.
 
-    python benchmarks/pocket_evidence.py measure --student FOLDER --out FOLDER [--seed 0] [--condition good]
+    python benchmarks/pocket_evidence.py measure --student FOLDER --out FOLDER --official 64
     python benchmarks/pocket_evidence.py table FOLDER
 """
 
@@ -220,6 +220,7 @@ def main() -> int:
     run.add_argument("--profile", default="pocket")
     run.add_argument("--quick", action="store_true", help="the profile's quick variant")
     run.add_argument("--split", choices=list(Split), default=Split.OFFICIAL)
+    run.add_argument("--official", type=int, help="official items a family; default: the profile's")
     run.add_argument("--tokens", type=int, help="training tokens; default: the recipe's limit")
     run.add_argument("--epochs", type=int, default=1)
     run.add_argument("--learning-rate", type=float, help="default: the recipe's")
@@ -229,6 +230,9 @@ def main() -> int:
         return 0
     profile = load_profile(options.profile)
     profile = profile.as_quick() if options.quick else profile
+    if options.official:
+        official = profile.items.official.model_copy(update={"per_family": options.official})
+        profile = profile.model_copy(update={"items": profile.items.model_copy(update={"official": official})})
     recipe = profile.recipe
     settings = Settings(
         student=options.student,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from . import convert, grid, order, pick, query, rank, second, shop
+from . import convert, grid, kinds, member, order, query, rank, shop
 from .family import Family
 
 FAMILIES: dict[str, Family] = {
-    module.FAMILY.name: module.FAMILY for module in (shop, convert, grid, pick, second, rank, order, query)
+    module.FAMILY.name: module.FAMILY for module in (shop, convert, grid, kinds, member, rank, order, query)
 }

@@ -1,4 +1,4 @@
-"""Order puzzles: two comparisons of three people, options A to C."""
+"""Order puzzles: three comparisons of four people, options A to D."""
 
 from __future__ import annotations
 
@@ -9,30 +9,35 @@ from .words import LETTERS, PEOPLE
 TEMPLATES = {
     "options-first": "Options: {options}. {facts} Who is the {kind}?",
     "facts": "{options}. {facts} Which letter is the {kind} person?",
-    "find": "Three people: {options}. {facts} Find the {kind} one.",
+    "find": "Four people: {options}. {facts} Find the {kind} one.",
 }
-_RELATIONS = (("taller", "tallest", "shortest"), ("older", "oldest", "youngest"), ("faster", "fastest", "slowest"))
-_PEOPLE = 3
+_RELATIONS = (
+    ("taller", "tallest", "shortest"),
+    ("shorter", "shortest", "tallest"),
+    ("older", "oldest", "youngest"),
+    ("younger", "youngest", "oldest"),
+)
 
 
 def draw(dice: Dice) -> Problem:
-    """Neighbours in the order are compared, in shuffled sentences; the first or the last is wanted."""
-    people = dice.sample(PEOPLE, _PEOPLE)
+    """Neighbours are compared in the order of the chain; its first or its last person is wanted."""
+    people = dice.sample(PEOPLE, len(LETTERS))
     more, top, bottom = dice.pick(_RELATIONS)
-    last = dice.pick((True, False))
-    facts = dice.shuffled([f"{people[i]} is {more} than {people[i + 1]}." for i in range(len(people) - 1)])
+    kind, wanted = dice.pick([(top, people[0]), (bottom, people[-1])])
     options = dice.shuffled(people)
-    wanted = people[-1] if last else people[0]
     letter = LETTERS[options.index(wanted)]
-    kind = bottom if last else top
     return Problem(
-        core=(kind, *people),
-        fields={"facts": " ".join(facts), "kind": kind, "options": lettered(options)},
+        core=(more, kind, *people),
+        fields={
+            "facts": " ".join(f"{people[i]} is {more} than {people[i + 1]}." for i in range(len(people) - 1)),
+            "kind": kind,
+            "options": lettered(options),
+        },
         expected=letter,
         answer=letter,
-        steps=(" > ".join(people), f"{kind}: {wanted} = {letter}"),
+        steps=(f"{top} {people[0]}, {bottom} {people[-1]}", f"{kind}: {wanted} = {letter}"),
         context={"options": options},
     )
 
 
-FAMILY = Family("rank", "First or last of three compared people", "choice", CHOICE_ASK, REPLY, TEMPLATES, draw)
+FAMILY = Family("rank", "First or last of four compared people", "choice", CHOICE_ASK, REPLY, TEMPLATES, draw)

@@ -1,4 +1,4 @@
-"""Names and things that prompts speak of. They are surface: no answer depends on which one was drawn."""
+"""Names and things that prompts speak of, and what kind of thing some of them are."""
 
 PEOPLE = (
     "Anna", "Ben", "Carla", "David", "Emma", "Felix", "Grace", "Henry", "Ivy", "Jack", "Kate", "Leo",
@@ -13,3 +13,12 @@ CITIES = (
     "Athens", "Vienna", "Nairobi", "Sydney",
 )  # fmt: skip
 LETTERS = ("A", "B", "C", "D")
+KINDS = {
+    "animal": ("dog", "cat", "horse", "cow", "sheep", "lion", "tiger", "bear", "rabbit", "mouse", "goat", "wolf"),
+    "fruit": ("apple", "pear", "plum", "lemon", "banana", "cherry", "grape", "mango", "peach", "melon"),
+    "tool": ("hammer", "saw", "drill", "wrench", "shovel", "axe", "rake", "chisel", "screwdriver"),
+    "vehicle": ("car", "bus", "train", "truck", "bicycle", "boat", "plane", "taxi", "ship", "van", "tractor"),
+    "garment": ("shirt", "coat", "sock", "hat", "scarf", "glove", "skirt", "dress", "jacket", "shoe", "sweater"),
+    "instrument": ("piano", "violin", "guitar", "drum", "flute", "trumpet", "cello", "harp", "clarinet"),
+}
+PLURALS = {kind: f"{kind}s" for kind in KINDS}
