@@ -82,7 +82,7 @@ def resume(run: str, *, json: bool = False) -> int:
 def _go(planned: Planned, out: Console, json: bool) -> int:
     home = Home(runs_home())
     run_id = planned.lock.run.run_id
-    out.print(f"run {run_id} in {home.run(run_id).root}", markup=False)
+    out.print(f"run {run_id} in {home.run(run_id).root}", markup=False, soft_wrap=True)
     try:
         with (
             open_run(planned, home, clock=SystemClock(), progress=Progress(), make_engine=local_engine) as context,
@@ -108,7 +108,7 @@ def show_result(result: RunResult, out: Console, page: Path) -> None:
     out.print(outcome_text(result), markup=False)
     if result.labels:
         out.print(f"labels: {', '.join(result.labels)}", markup=False)
-    out.print(f"\npage: {page}\ncheck it: rsibench verify {result.run_id}", markup=False)
+    out.print(f"\npage: {page}\ncheck it: rsibench verify {result.run_id}", markup=False, soft_wrap=True)
 
 
 def _console(json: bool) -> Console:
@@ -132,13 +132,14 @@ def _student_reporter(out: Console) -> Callable[[StudentProgress], None]:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """SIGTERM ends a run in the same orderly way as Ctrl-C."""
+    """SIGTERM ends a run in the same orderly way as Ctrl-C, which also works where a shell told us to ignore it."""
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

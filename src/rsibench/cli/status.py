@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.table import Table
 
 from rsibench.cli.narrate import event_line
 from rsibench.cli.output import console, print_json
+from rsibench.journal.envelope import Entry
+from rsibench.journal.events import ResearchStarted
 from rsibench.journal.fold import fold
+from rsibench.journal.state import Phase, RunState
 from rsibench.report.tables import attempts_table
 from rsibench.run.archive import all_runs, open_archived
 from rsibench.run.home import Home
 from rsibench.run.summarise import attempt_summaries
 from rsibench.spec.item import Split
 from rsibench.spec.settings import runs_home
-from rsibench.units import to_whole
+from rsibench.units import Account, to_whole
 
 _LAST_EVENTS = 8
 
@@ -59,7 +64,7 @@ def _one(run: str, json: bool) -> None:
         state = fold(entries, run)
         summaries = attempt_summaries(state, entries, archived.blobs)
     base = state.base.get(Split.SELECTION)
-    balances = {account: balance for account, balance in state.balances.items() if balance.limit}
+    left = _left(entries, state)
     if json:
         print_json(
             {
@@ -70,8 +75,8 @@ def _one(run: str, json: bool) -> None:
                 "base_selection": base.score.model_dump(mode="json") if base else None,
                 "attempts": [summary.model_dump(mode="json") for summary in summaries],
                 "selected_attempt": state.committed.attempt if state.committed else None,
-                "available": {a: to_whole(a, b.available) for a, b in balances.items()},
-                "limits": {a: to_whole(a, b.limit) for a, b in balances.items()},
+                "available": {account: to_whole(account, units) for account, units in left.items()},
+                "limits": {account: to_whole(account, state.limits[account]) for account in left},
             }
         )
         return
@@ -80,10 +85,19 @@ def _one(run: str, json: bool) -> None:
     out.print(f"{run}: {state.phase}{interrupted}, {state.elapsed_ms / 1000:.0f} s of work", markup=False)
     chosen = state.committed.attempt if state.committed else None
     out.print(attempts_table(summaries, base.score if base else None, chosen))
-    for account, balance in balances.items():
-        left, limit = to_whole(account, balance.available), to_whole(account, balance.limit)
-        out.print(f"  {account}: {left:g} of {limit:g} left", markup=False)
+    for account, units in left.items():
+        limit = to_whole(account, state.limits[account])
+        out.print(f"  {account}: {to_whole(account, units):g} of {limit:g} left", markup=False)
     for entry in entries[-_LAST_EVENTS:]:
         line = event_line(entry.event)
         if line:
             out.print(f"  {entry.at:%H:%M:%S}  {line}", markup=False)
+
+
+def _left(entries: Sequence[Entry], state: RunState) -> dict[Account, int]:
+    """Units left of every account with a budget; research time is held whole while it runs, its use is counted here."""
+    left = {account: balance.available for account, balance in state.balances.items() if balance.limit}
+    started = next((entry.elapsed_ms for entry in entries if isinstance(entry.event, ResearchStarted)), None)
+    if started is not None and state.phase is Phase.RESEARCHING:
+        left[Account.WALL] = max(0, state.limits[Account.WALL] - (state.elapsed_ms - started))
+    return left

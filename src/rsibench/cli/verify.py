@@ -36,9 +36,14 @@ def verify(run: str, *, head: str | None = None, json: bool = False) -> int:
         for heading in ("", "check", "looked at"):
             table.add_column(heading, overflow="fold")
         for check in found.checks:
-            table.add_row("ok" if check.ok else "BROKEN", check.name, check.looked_at or check.problem)
-        console().print(table)
-        console().print(f"\n{run}: {'everything agrees' if found.ok else 'NOT verified'}; journal head {found.head}")
+            table.add_row("ok" if check.ok else "BROKEN", check.name, check.looked_at or "see below")
+        out = console()
+        out.print(table)
+        for check in found.checks:
+            if not check.ok:
+                out.print(f"\n{check.name}: {check.problem}", markup=False, soft_wrap=True)
+        verdict = "everything agrees" if found.ok else "NOT verified"
+        out.print(f"\n{run}: {verdict}; journal head {found.head}", soft_wrap=True)
     return 0 if found.ok else IntegrityError.exit_code
 
 

@@ -19,16 +19,18 @@ HIDDEN_TEMPLATES: Mapping[str, Mapping[str, str]] = {
         "ledger": "From a ledger: {rows}. What do the entries of {who} come to?",
         "box": "The coins of everybody: {rows}. Only {who} put all coins in a box. How many are in the box?",
     },
-    "kinds": {
-        "quiz": "Somebody says {words}, one after another. How often do we hear one of the {kinds}?",
-        "box": "In a game box are small models: {words}. How many models of {kinds} does the box hold?",
+    "age": {
+        "siblings": "{name} and {other} are siblings. The first has lived {age} years, "
+        "the second is {n} years {older}. What is the age of the second?",
+        "album": "An album says that {name} is {age} and that {other} is {older} by {n} years. "
+        "Tell the age of {other}.",
     },
     "member": {
         "lesson": "The teacher writes {options} on the board and asks for the {kind}. Which letter do the pupils call?",
         "sorting": "Sorting cards {options}: one card goes into the drawer for the {kind}. Which one?",
     },
     "rank": {
-        "diary": "A diary calls four friends {options}. It says: {facts} So who of them is the {kind}?",
+        "diary": "A diary calls three friends {options}. It says: {facts} So who of them is the {kind}?",
         "puzzle": "Puzzle with {options}. What we know: {facts} Who must be the {kind}?",
     },
     "order": {

@@ -7,9 +7,9 @@ from .family import NUMBER_ASK, REPLY, Family, Problem
 from .words import PEOPLE
 
 TEMPLATES = {
-    "points": "Points: {rows}. How many points does the team of {who} have?",
+    "points": "Points: {rows}. How many points do we count for {who}?",
     "ask-first": "What is the total of {who}? {rows}.",
-    "sum": "{rows}. Which number belongs to {who}?",
+    "sum": "{rows}. Give the number of {who}.",
 }
 _ROWS = 4
 

@@ -1,33 +1,29 @@
-"""Order puzzles: three comparisons of four people, options A to D."""
+"""Order puzzles: two comparisons of three people, options A to C."""
 
 from __future__ import annotations
 
 from .dice import Dice
 from .family import CHOICE_ASK, REPLY, Family, Problem, lettered
-from .words import LETTERS, PEOPLE
+from .words import PEOPLE
 
 TEMPLATES = {
     "options-first": "Options: {options}. {facts} Who is the {kind}?",
     "facts": "{options}. {facts} Which letter is the {kind} person?",
-    "find": "Four people: {options}. {facts} Find the {kind} one.",
+    "find": "Three people: {options}. {facts} Find the {kind} one.",
 }
-_RELATIONS = (
-    ("taller", "tallest", "shortest"),
-    ("shorter", "shortest", "tallest"),
-    ("older", "oldest", "youngest"),
-    ("younger", "youngest", "oldest"),
-)
+_RELATIONS = (("taller", "tallest", "shortest"), ("older", "oldest", "youngest"), ("faster", "fastest", "slowest"))
+_LETTERS = ("A", "B", "C")
 
 
 def draw(dice: Dice) -> Problem:
     """Neighbours are compared in the order of the chain; its first or its last person is wanted."""
-    people = dice.sample(PEOPLE, len(LETTERS))
+    people = dice.sample(PEOPLE, len(_LETTERS))
     more, top, bottom = dice.pick(_RELATIONS)
     kind, wanted = dice.pick([(top, people[0]), (bottom, people[-1])])
     options = dice.shuffled(people)
-    letter = LETTERS[options.index(wanted)]
+    letter = _LETTERS[options.index(wanted)]
     return Problem(
-        core=(more, kind, *people),
+        core=(kind, *people),
         fields={
             "facts": " ".join(f"{people[i]} is {more} than {people[i + 1]}." for i in range(len(people) - 1)),
             "kind": kind,
@@ -35,9 +31,9 @@ def draw(dice: Dice) -> Problem:
         },
         expected=letter,
         answer=letter,
-        steps=(f"{top} {people[0]}, {bottom} {people[-1]}", f"{kind}: {wanted} = {letter}"),
+        steps=(f"{top} {people[0]}, {people[1]}, {bottom} {people[2]}", f"{kind}: {wanted} = {letter}"),
         context={"options": options},
     )
 
 
-FAMILY = Family("rank", "First or last of four compared people", "choice", CHOICE_ASK, REPLY, TEMPLATES, draw)
+FAMILY = Family("rank", "First or last of three compared people", "choice", CHOICE_ASK, REPLY, TEMPLATES, draw)

@@ -21,4 +21,3 @@ KINDS = {
     "garment": ("shirt", "coat", "sock", "hat", "scarf", "glove", "skirt", "dress", "jacket", "shoe", "sweater"),
     "instrument": ("piano", "violin", "guitar", "drum", "flute", "trumpet", "cello", "harp", "clarinet"),
 }
-PLURALS = {kind: f"{kind}s" for kind in KINDS}
