@@ -16,8 +16,8 @@ HIDDEN_TEMPLATES: Mapping[str, Mapping[str, str]] = {
         "worth": "A quiz offers {options}. Take {n} {big} and another {m} {small} - what do they come to in {small}?",
     },
     "grid": {
-        "ledger": "From a ledger: {rows}. What do the entries of {who} come to?",
-        "box": "The coins of everybody: {rows}. Only {who} put all coins in a box. How many are in the box?",
+        "ledger": "From a ledger: {rows}. The entry of {name} grows by {bonus}. What does it become?",
+        "bank": "Savings: {rows}. Today {name} puts {bonus} more in. How much has {name} saved?",
     },
     "age": {
         "siblings": "{name} and {other} are siblings. The first has lived {age} years, "
@@ -29,9 +29,9 @@ HIDDEN_TEMPLATES: Mapping[str, Mapping[str, str]] = {
         "lesson": "The teacher writes {options} on the board and asks for the {kind}. Which letter do the pupils call?",
         "sorting": "Sorting cards {options}: one card goes into the drawer for the {kind}. Which one?",
     },
-    "rank": {
-        "diary": "A diary calls three friends {options}. It says: {facts} So who of them is the {kind}?",
-        "puzzle": "Puzzle with {options}. What we know: {facts} Who must be the {kind}?",
+    "date": {
+        "stamp": "Stamped {month} {day} {year} at the desk of {name}.",
+        "ticket": "Ticket for {name}: travel on the {day} of {month} in the year {year}.",
     },
     "order": {
         "phone": "Phone call: {name} calls from {city}, wants {x}, {n} pieces, and agrees to pay ${p} for each piece.",

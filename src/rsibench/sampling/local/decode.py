@@ -21,6 +21,9 @@ from rsibench.sampling.local.prefill import cache_argument, prefill, run_decoder
 from rsibench.sampling.local.prefix import reading_order
 from rsibench.sampling.local.slots import SlotCache
 
+READ_TOKENS = 1024
+"""Most tokens, padding included, that one pass over prompts reads."""
+
 
 @dataclass(slots=True)
 class _Row:
@@ -69,10 +72,19 @@ class Decoding:
         while self._waiting or self._rows:
             free = self._cache.slots - len(self._rows)
             if self._waiting and (free >= self._refill_at or not self._rows):
-                finished = self._admit(min(free, len(self._waiting)))
+                finished = self._admit(self._readable(free))
             else:
                 finished = self._advance()
             yield from finished
+
+    def _readable(self, free: int) -> int:
+        """How many waiting prompts one pass reads: at most `free`, and few enough to stay in the processor's caches."""
+        count = 0
+        for index in reversed(self._waiting[-free:]):
+            if count and (count + 1) * len(self._prompts[index]) > READ_TOKENS:
+                break
+            count += 1
+        return count
 
     def _admit(self, count: int) -> list[tuple[int, Completion]]:
         """Reads `count` waiting prompts and gives each its first token."""

@@ -14,8 +14,8 @@ TEMPLATES = {
 
 
 def draw(dice: Dice) -> Problem:
-    """Ages of 21 to 79, differences of 2 to 19 years in either direction."""
-    age, n, up = dice.between(21, 79), dice.between(2, 19), dice.pick((True, False))
+    """Ages of 21 to 79, differences of 2 to 9 years in either direction."""
+    age, n, up = dice.between(21, 79), dice.between(2, 9), dice.pick((True, False))
     name, other = dice.sample(PEOPLE, 2)
     total = age + n if up else age - n
     return Problem(

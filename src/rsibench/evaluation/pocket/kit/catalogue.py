@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from . import age, convert, grid, member, order, query, rank, shop
+from . import age, convert, date, grid, member, order, query, shop
 from .family import Family
 
 FAMILIES: dict[str, Family] = {
-    module.FAMILY.name: module.FAMILY for module in (shop, convert, grid, age, member, rank, order, query)
+    module.FAMILY.name: module.FAMILY for module in (shop, convert, grid, age, member, date, order, query)
 }

@@ -1,4 +1,4 @@
-"""Reading a list of results: what one of the people has, or what two of them have together."""
+"""Reading a list of results: what one of the people has after a bonus."""
 
 from __future__ import annotations
 
@@ -7,31 +7,30 @@ from .family import NUMBER_ASK, REPLY, Family, Problem
 from .words import PEOPLE
 
 TEMPLATES = {
-    "points": "Points: {rows}. How many points do we count for {who}?",
-    "ask-first": "What is the total of {who}? {rows}.",
-    "sum": "{rows}. Give the number of {who}.",
+    "points": "Points: {rows}. {name} gets {bonus} more. How many points does {name} have now?",
+    "ask-first": "How many coins has {name} after finding {bonus} more? {rows}.",
+    "sum": "{rows}. Add {bonus} to the number of {name}.",
 }
 _ROWS = 4
 
 
 def draw(dice: Dice) -> Problem:
-    """Four people with 2 to 25 points; one or two of them are asked for."""
+    """Four people with 2 to 25 points, a bonus of 1 to 9 for one of them."""
     people = dice.sample(PEOPLE, _ROWS)
     points = [dice.between(2, 25) for _ in people]
-    asked = dice.sample(range(_ROWS), dice.between(1, 2))
-    total = sum(points[i] for i in asked)
-    found = (", ".join(f"{people[i]} {points[i]}" for i in asked),)
-    added = (" + ".join(str(points[i]) for i in asked) + f" = {total}",) if len(asked) > 1 else ()
+    row, bonus = dice.between(0, _ROWS - 1), dice.between(1, 9)
+    total = points[row] + bonus
     return Problem(
-        core=(tuple(points), *sorted(asked)),
+        core=(tuple(points), row, bonus),
         fields={
             "rows": ", ".join(f"{name} {points[i]}" for i, name in enumerate(people)),
-            "who": " and ".join(people[i] for i in asked),
+            "name": people[row],
+            "bonus": str(bonus),
         },
         expected=total,
         answer=str(total),
-        steps=found + added,
+        steps=(f"{people[row]} {points[row]}", f"{points[row]} + {bonus} = {total}"),
     )
 
 
-FAMILY = Family("grid", "One entry of a list, or the sum of two", "number", NUMBER_ASK, REPLY, TEMPLATES, draw)
+FAMILY = Family("grid", "One entry of a list, with a bonus", "number", NUMBER_ASK, REPLY, TEMPLATES, draw)

@@ -13,6 +13,10 @@ CITIES = (
     "Athens", "Vienna", "Nairobi", "Sydney",
 )  # fmt: skip
 LETTERS = ("A", "B", "C", "D")
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
 KINDS = {
     "animal": ("dog", "cat", "horse", "cow", "sheep", "lion", "tiger", "bear", "rabbit", "mouse", "goat", "wolf"),
     "fruit": ("apple", "pear", "plum", "lemon", "banana", "cherry", "grape", "mango", "peach", "melon"),
