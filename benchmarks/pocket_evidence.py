@@ -5,7 +5,7 @@ writes one record a condition and seed (scores, seconds, tokens) and every outpu
 Markdown. It is not a run: there is no researcher, no budget and no journal.
 
     python benchmarks/pocket_evidence.py measure --student FOLDER --out FOLDER --official 64
-    python benchmarks/pocket_evidence.py table FOLDER
+    python benchmarks/pocket_evidence.py table FOLDER [--into docs/pocket.md]
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ CONDITIONS = {
 }
 _STYLES = {"good": "worked", "mediocre": "answer", "harmful": "worked", "prose": "prose"}
 _MOST_ROWS = 5000
+_BEGIN, _END = "<!-- evidence: begin -->", "<!-- evidence: end -->"
 
 
 class Settings(NamedTuple):
@@ -206,12 +207,22 @@ def table(folder: Path) -> str:
     return "\n".join(lines)
 
 
+def insert(document: Path, text: str) -> None:
+    """Puts `text` between the document's two evidence marks. ValueError when they are not there."""
+    before, begin, rest = document.read_text(encoding="utf-8").partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not (begin and end):
+        raise ValueError(f"{document} lacks the marks {_BEGIN} and {_END}")
+    document.write_text(f"{before}{_BEGIN}\n{text}\n{_END}{after}", encoding="utf-8")
+
+
 def main() -> int:
     """Runs the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     show = commands.add_parser("table")
     show.add_argument("folder", type=Path)
+    show.add_argument("--into", type=Path, help="Markdown file whose evidence section is replaced")
     run = commands.add_parser("measure")
     run.add_argument("--student", type=Path, required=True, help="prepared student folder")
     run.add_argument("--out", type=Path, required=True)
@@ -227,6 +238,8 @@ def main() -> int:
     options = parser.parse_args()
     if options.command == "table":
         print(table(options.folder))
+        if options.into:
+            insert(options.into, table(options.folder))
         return 0
     profile = load_profile(options.profile)
     profile = profile.as_quick() if options.quick else profile

@@ -1,19 +1,18 @@
 """The page's three charts as inline SVG. Each repeats what a table beside it says, for the eye only.
 
-Colours are CSS variables of the page, so that one drawing serves light and dark. Nothing is loaded and no text is
-interpreted: names are data, made inert and shortened before they reach the drawing library. altair and vl-convert are
-imported when the first chart is drawn.
+Nothing is loaded and no text is interpreted: names are data, made inert and shortened before they reach the drawing
+library.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rsibench.report.costs import AccountUse
 from rsibench.report.families import FamilyChange
 from rsibench.report.inert import one_line
+from rsibench.report.svg import ACCENT, BASE, FONT_PX, GRID, INK, LOSS, MUTED, PAGE, Row, chart_of, svg_of
 from rsibench.report.wording import family_rate, percent, points
 from rsibench.run.result import AttemptSummary, RunResult
 from rsibench.spec.score import Score
@@ -21,16 +20,9 @@ from rsibench.spec.score import Score
 if TYPE_CHECKING:
     import altair as alt
 
-type Row = dict[str, str | float]
-
-INK, MUTED, GRID, PAGE = "var(--ink)", "var(--muted)", "var(--rule)", "var(--page)"
-ACCENT, BASE, LOSS = "var(--accent)", "var(--base)", "var(--loss)"
-_STEP_PX, _ROW_PX, _FONT_PX, _LABEL_PX = 52, 28, 12, 150
+_STEP_PX, _ROW_PX = 52, 28
 _WIDE_PX, _NARROW_PX = 460, 150
-_FONT = "Arial, Liberation Sans, Helvetica, sans-serif"  # of known widths, so that the drawing's edges fit its texts
-_PADDING = 10
 _NAME_CHARACTERS = 120
-_ROOT = re.compile(r'^<svg [^>]*?width="([\d.]+)" height="([\d.]+)"[^>]*>')
 
 
 def trajectory_svg(result: RunResult) -> str:
@@ -50,7 +42,7 @@ def trajectory_svg(result: RunResult) -> str:
     layers = _base_layers(result.base_selection, y, width)
     for attempt in result.attempts:
         layers += _attempt_layers(attempt, x, y, committed=attempt.attempt == result.selected_attempt)
-    return _svg(layers, width, 250)
+    return svg_of(layers, width, 250, rules=True)
 
 
 def families_svg(changes: Sequence[FamilyChange], *, narrow: bool) -> str:
@@ -68,18 +60,18 @@ def families_svg(changes: Sequence[FamilyChange], *, narrow: bool) -> str:
     lost = {row["family"] for row, change in zip(rows, changes, strict=True) if (change.change or 0) < 0}
     gains = [row for row in both if row["family"] not in lost]
     losses = [row for row in both if row["family"] in lost]
-    base = _chart(both).mark_point(size=80, color=BASE, fill=PAGE, opacity=1, strokeWidth=2)
+    base = chart_of(both).mark_point(size=80, color=BASE, fill=PAGE, opacity=1, strokeWidth=2)
     lines, ends = [], []
     for part, colour in ((gains, ACCENT), (losses, LOSS)):
-        end = _chart(part).mark_point(filled=True, size=80, color=colour, opacity=1)
+        end = chart_of(part).mark_point(filled=True, size=80, color=colour, opacity=1)
         lines.append(
-            _chart(part).mark_rule(strokeWidth=3, color=colour, opacity=0.55).encode(y=y, x=x, x2="selected:Q")
+            chart_of(part).mark_rule(strokeWidth=3, color=colour, opacity=0.55).encode(y=y, x=x, x2="selected:Q")
         )
         ends.append(end.encode(y=y, x=x.copy().field("selected")))
     layers = [*lines, base.encode(y=y, x=x), *ends]
-    label = _chart(rows).mark_text(align="left", color=INK, fontSize=_FONT_PX)
+    label = chart_of(rows).mark_text(align="left", color=INK, fontSize=FONT_PX)
     layers.append(label.encode(y=y, x=alt.value(width + 8), text="label:N"))
-    return _svg(layers, width, _ROW_PX * len(rows))
+    return svg_of(layers, width, _ROW_PX * len(rows), rules=True)
 
 
 def budget_svg(uses: Sequence[AccountUse], *, narrow: bool) -> str:
@@ -101,13 +93,13 @@ def budget_svg(uses: Sequence[AccountUse], *, narrow: bool) -> str:
     )
     width = _NARROW_PX // 2 if narrow else _WIDE_PX // 2
     layers = [
-        _chart(rows).mark_bar(size=12, color=GRID).encode(y=y, x=x),
-        _chart(rows).mark_bar(size=12, color=ACCENT).encode(y=y, x=x.copy().field("share")),
-        _chart(rows)
-        .mark_text(align="left", color=INK, fontSize=_FONT_PX)
+        chart_of(rows).mark_bar(size=12, color=GRID).encode(y=y, x=x),
+        chart_of(rows).mark_bar(size=12, color=ACCENT).encode(y=y, x=x.copy().field("share")),
+        chart_of(rows)
+        .mark_text(align="left", color=INK, fontSize=FONT_PX)
         .encode(y=y, x=alt.value(width + 8), text="label:N"),
     ]
-    return _svg(layers, width, _ROW_PX * len(rows))
+    return svg_of(layers, width, _ROW_PX * len(rows), rules=True)
 
 
 def _base_layers(score: Score, y: alt.Y, width: int) -> list[alt.Chart]:
@@ -117,9 +109,9 @@ def _base_layers(score: Score, y: alt.Y, width: int) -> list[alt.Chart]:
     row: Row = {"low": low, "high": high, "label": "base"}
     if score.rate is not None:
         row |= {"rate": score.rate, "label": f"base {percent(score.rate)}"}
-    chart = _chart([row])
+    chart = chart_of([row])
     band = chart.mark_rect(color=BASE, opacity=0.2).encode(y=y.copy().field("low"), y2="high:Q")
-    label = chart.mark_text(align="left", color=MUTED, fontSize=_FONT_PX).encode(
+    label = chart.mark_text(align="left", color=MUTED, fontSize=FONT_PX).encode(
         y=y.copy().field("rate" if score.rate is not None else "high"), x=alt.value(width + 6), text="label:N"
     )
     line = [chart.mark_rule(color=BASE, strokeWidth=2, strokeDash=[6, 4]).encode(y=y)] if score.rate is not None else []
@@ -136,19 +128,19 @@ def _attempt_layers(attempt: AttemptSummary, x: alt.X, y: alt.Y, *, committed: b
         row |= {"low": low, "high": high, "label": percent(score.rate)}
         notes = [word for word, said in (("committed", committed), ("near no-op", attempt.near_noop)) if said]
         row["note"] = ", ".join(notes)
-    text = _chart([row]).encode(x=x, y=y.copy().field("high"))
-    layers = [text.mark_text(dy=-9, color=colour if score else MUTED, fontSize=_FONT_PX).encode(text="label:N")]
+    text = chart_of([row]).encode(x=x, y=y.copy().field("high"))
+    layers = [text.mark_text(dy=-9, color=colour if score else MUTED, fontSize=FONT_PX).encode(text="label:N")]
     if row["note"]:
-        layers.append(text.mark_text(dy=-23, color=colour, fontSize=_FONT_PX - 1).encode(text="note:N"))
+        layers.append(text.mark_text(dy=-23, color=colour, fontSize=FONT_PX - 1).encode(text="note:N"))
     if score is None:
         return layers
     dash = [1, 0] if score.rate is not None else [2, 4]
-    line = _chart([row]).mark_rule(color=colour, strokeWidth=2, strokeDash=dash)
+    line = chart_of([row]).mark_rule(color=colour, strokeWidth=2, strokeDash=dash)
     layers.append(line.encode(x=x, y=y.copy().field("low"), y2="high:Q"))
     if score.rate is not None:
         shape, size = ("diamond", 150) if committed else ("circle", 80)
         fill = PAGE if attempt.near_noop else colour
-        point = _chart([row | {"rate": score.rate}])
+        point = chart_of([row | {"rate": score.rate}])
         mark = point.mark_point(shape=shape, size=size, color=colour, fill=fill, opacity=1, strokeWidth=2)
         layers.append(mark.encode(x=x, y=y))
     return layers
@@ -177,37 +169,3 @@ def _top(result: RunResult) -> float:
     scores = [result.base_selection, *(attempt.score for attempt in result.attempts if attempt.score is not None)]
     highest = max(_ends(score)[1] for score in scores)
     return max(0.2, int(highest * 10 + 2) / 10)
-
-
-def _chart(rows: Sequence[Row]) -> alt.Chart:
-    import altair as alt  # noqa: PLC0415 - as above
-
-    return alt.Chart(alt.InlineData(values=list(rows)))
-
-
-def _svg(layers: Sequence[alt.Chart], width: int, height: int) -> str:
-    """The drawing as an SVG element for an HTML page: no namespaces, no style, decorative to assistive technology."""
-    import altair as alt  # noqa: PLC0415 - as above
-    import vl_convert  # noqa: PLC0415 - as above
-
-    styled = (
-        alt.layer(*layers)
-        .properties(width=width, height=height)
-        .configure(aria=False, background="transparent", font=_FONT, padding=_PADDING)
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=MUTED,
-            titleColor=MUTED,
-            domainColor=GRID,
-            gridColor=GRID,
-            tickColor=GRID,
-            labelFontSize=_FONT_PX,
-            titleFontSize=_FONT_PX,
-            titleFontWeight="normal",
-            labelLimit=_LABEL_PX,
-        )
-        .configure_axisY(grid=True)
-    )
-    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    svg = vl_convert.vegalite_to_svg(styled.to_dict(), vl_version=version)
-    return _ROOT.sub(r'<svg width="\1" height="\2" viewBox="0 0 \1 \2" aria-hidden="true" focusable="false">', svg)

@@ -1,12 +1,10 @@
 """The charts of the published results' page as inline SVG, each beside a table with the same numbers.
 
-Colours are the page's CSS variables, so that one drawing serves light and dark. A drawing is at most as wide as a small
-phone; altair and vl-convert are imported when the first is made.
+A drawing is at most as wide as a small phone.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -14,18 +12,13 @@ from rsibench.analysis.published_comparisons import ProfileComparison
 from rsibench.analysis.published_null import HeadlineNulls
 from rsibench.report.published_view import PaperCell
 from rsibench.report.published_wording import RATE_NAMES
+from rsibench.report.svg import ACCENT, BASE, FONT_PX, INK, LOSS, PAGE, Row, chart_of, svg_of
 
 if TYPE_CHECKING:
-    import altair as alt
+    pass
 
-type Row = dict[str, str | float]
-
-INK, MUTED, GRID, PAGE = "var(--ink)", "var(--muted)", "var(--rule)", "var(--page)"
-ACCENT, BASE, LOSS = "var(--accent)", "var(--base)", "var(--loss)"
-_FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
-_FONT_PX, _ROW_PX, _PLOT_PX, _LABEL_PX = 12, 24, 190, 140
+_ROW_PX, _PLOT_PX, _LABEL_PX = 24, 190, 140
 _SHAPES = ("circle", "square", "triangle-up", "diamond")
-_ROOT = re.compile(r'^<svg [^>]*?width="([\d.]+)" height="([\d.]+)"[^>]*>')
 
 
 def scores_svg(comparison: ProfileComparison, names: dict[str, str]) -> str:
@@ -43,9 +36,9 @@ def scores_svg(comparison: ProfileComparison, names: dict[str, str]) -> str:
     )
     x = alt.X(field="rate", type="quantitative", title="official score").axis(format=".0%", values=[0, 0.25, 0.5, 0.75])
     x = x.scale(domain=[0, 0.8])
-    base, others = _chart(rows[:1]), _chart(rows[1:])
+    base, others = chart_of(rows[:1]), chart_of(rows[1:])
     low = x.copy().field("low")
-    return _svg(
+    return svg_of(
         [
             base.mark_rect(color=BASE, opacity=0.2).encode(x=low, x2="high:Q"),
             base.mark_rule(color=BASE, strokeWidth=2, strokeDash=[6, 4]).encode(x=x),
@@ -53,6 +46,7 @@ def scores_svg(comparison: ProfileComparison, names: dict[str, str]) -> str:
             others.mark_point(filled=True, size=70, color=ACCENT, opacity=1).encode(y=y, x=x),
             base.mark_point(size=70, color=BASE, fill=PAGE, opacity=1, strokeWidth=2).encode(y=y, x=x),
         ],
+        _PLOT_PX,
         _ROW_PX * len(rows),
     )
 
@@ -74,13 +68,14 @@ def nulls_svg(nulls: HeadlineNulls) -> str:
     y = y.axis(ticks=False, labelLimit=_LABEL_PX + 30)
     x = alt.X(field="observed", type="quantitative", title="share of settings").scale(domain=[0, 1])
     x = x.axis(format=".0%", values=[0, 0.5, 1])
-    chart = _chart(rows)
-    return _svg(
+    chart = chart_of(rows)
+    return svg_of(
         [
             chart.mark_bar(size=12, color=BASE, opacity=0.35).encode(y=y, x=x.copy().field("low"), x2="high:Q"),
             chart.mark_tick(color=INK, thickness=2, size=16).encode(y=y, x=x.copy().field("expected")),
             chart.mark_point(filled=True, shape="diamond", size=110, color=ACCENT, opacity=1).encode(y=y, x=x),
         ],
+        _PLOT_PX,
         (_ROW_PX + 8) * len(rows),
     )
 
@@ -99,11 +94,11 @@ def costs_svg(cells: Sequence[PaperCell]) -> str:
     y = alt.Y("gain:Q", title="official score less base, points")
     shape = alt.Shape("name:N", title=None, scale=alt.Scale(domain=names, range=list(_SHAPES)))
     colour = alt.Color("name:N", title=None, scale=alt.Scale(domain=names, range=[ACCENT, INK, LOSS, BASE]))
-    legend = alt.Legend(orient="bottom", columns=1, labelColor=INK, labelFontSize=_FONT_PX, labelLimit=260)
-    return _svg(
+    legend = alt.Legend(orient="bottom", columns=1, labelColor=INK, labelFontSize=FONT_PX, labelLimit=260)
+    return svg_of(
         [
-            _chart([{"zero": 0.0}]).mark_rule(color=BASE, strokeDash=[6, 4]).encode(y=alt.Y("zero:Q")),
-            _chart(rows)
+            chart_of([{"zero": 0.0}]).mark_rule(color=BASE, strokeDash=[6, 4]).encode(y=alt.Y("zero:Q")),
+            chart_of(rows)
             .mark_point(size=80, strokeWidth=2, opacity=1)
             .encode(
                 x=x.axis(values=[5, 20, 100, 500], format="$d"),
@@ -112,38 +107,6 @@ def costs_svg(cells: Sequence[PaperCell]) -> str:
                 color=colour.legend(legend),
             ),
         ],
+        270,
         230,
-        width=270,
     )
-
-
-def _chart(rows: Sequence[Row]) -> alt.Chart:
-    import altair as alt  # noqa: PLC0415 - as above
-
-    return alt.Chart(alt.InlineData(values=list(rows)))
-
-
-def _svg(layers: Sequence[alt.Chart], height: int, width: int = _PLOT_PX) -> str:
-    """The drawing as an SVG element that assistive technology skips: the table beside it is the text."""
-    import altair as alt  # noqa: PLC0415 - as above
-    import vl_convert  # noqa: PLC0415 - as above
-
-    styled = (
-        alt.layer(*layers)
-        .properties(width=width, height=height)
-        .configure(aria=False, background="transparent", font=_FONT, padding=6)
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=MUTED,
-            titleColor=MUTED,
-            domainColor=GRID,
-            gridColor=GRID,
-            tickColor=GRID,
-            labelFontSize=_FONT_PX,
-            titleFontSize=_FONT_PX,
-            titleFontWeight="normal",
-        )
-    )
-    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    svg = vl_convert.vegalite_to_svg(styled.to_dict(), vl_version=version)
-    return _ROOT.sub(r'<svg width="\1" height="\2" viewBox="0 0 \1 \2" aria-hidden="true" focusable="false">', svg)
