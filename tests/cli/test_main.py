@@ -67,6 +67,14 @@ def test_mistakes_are_explained_without_a_traceback(
     assert "Traceback" not in done.stderr
 
 
+def test_a_home_that_cannot_be_made_is_explained(student_folder: Path) -> None:
+    assert student_folder.is_dir()
+    done = run("run", "--quick", home=Path("/proc/nowhere"))
+    assert done.returncode == 3
+    assert "set RSIBENCH_HOME" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("arguments", [("no-such-command",), ("run", "--no-such-option"), ("verify",)])
 def test_wrong_usage_exits_with_2(arguments: tuple[str, ...]) -> None:
     done = run(*arguments)

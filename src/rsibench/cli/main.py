@@ -18,6 +18,7 @@ from rsibench.version import __version__
 
 INTERRUPTED = 130
 _TRACEBACK_FLAG = "--traceback"
+_UNEXPECTED = f"a run can be resumed; {_TRACEBACK_FLAG} shows where it happened, please report that"
 
 _COMMANDS = {
     "run": ("rsibench.cli.run:run", "Run a researcher on a profile, from base score to official score."),
@@ -69,6 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except Exception as error:
+        if show_traceback:
+            raise
+        _explain(RsibenchError(f"unexpected {type(error).__name__}: {error}", fix=_UNEXPECTED))
+        sys.exit(RsibenchError.exit_code)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from rsibench.errors import LabError
+from rsibench.errors import EnvironmentFault, LabError
 from rsibench.journal.events import RunPlanned, RunResumed
 from rsibench.journal.journal import Journal
 from rsibench.journal.state import Phase
@@ -67,7 +67,7 @@ def open_run(
     """
     lock = planned.lock
     folder = home.run(lock.run.run_id)
-    folder.root.mkdir(parents=True, exist_ok=True)
+    _make(folder.root)
     with _alone(folder.root / "controller.lock", lock.run.run_id):
         store = Store.open(home.store_url)
         blobs = Blobs(home.blobs)
@@ -144,6 +144,17 @@ def _record_plan(planned: Planned, store: Store, blobs: Blobs, folder: RunFolder
             )
         )
         folder.lock.write_bytes(lock_bytes)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EnvironmentFault(
+            f"the folder cannot be made: {error.strerror}",
+            where=str(folder),
+            fix="set RSIBENCH_HOME to a folder that can be written",
+        ) from error
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rsibench.errors import InfrastructureFailure, RsibenchError
 from rsibench.ids import sha256_file
+from rsibench.run.worker.memory import give_back
 from rsibench.run.worker.messages import (
     Command,
     Completed,
@@ -86,6 +87,7 @@ class Host:
             command.out,
             on_progress=lambda progress: self._send(Progressed(progress=progress)),
         )
+        give_back()
         self._send(Trained(result=result))
 
     def _sample(self, command: SampleCommand) -> None:
@@ -109,7 +111,8 @@ class Host:
     def _close(self) -> None:
         if self._sampler is not None:
             self._sampler.close()
-        self._sampler = self._open_on = None
+            self._sampler = self._open_on = None
+            give_back()
 
 
 def as_failed(error: Exception) -> Failed:
