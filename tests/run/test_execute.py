@@ -126,7 +126,7 @@ def test_a_researcher_that_ends_early_is_started_again_then_the_run_closes_by_th
 
 
 def test_when_time_is_up_the_attempt_is_cancelled_and_the_best_one_counts(runs: TinyRuns) -> None:
-    planned = runs.plan("feedback", run_id="run-late", wall_seconds=6, final_window_seconds=1)
+    planned = runs.plan("feedback", run_id="run-late", wall_seconds=12, final_window_seconds=1)
     with runs.open(planned, hang_at=2) as context:
         result = execute(context)
         state = context.journal.state()
