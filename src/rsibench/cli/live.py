@@ -40,7 +40,10 @@ class LiveView:
     def __enter__(self) -> Self:
         if self._console.is_terminal:
             self._live = Live(
-                get_renderable=self._render, console=self._console, refresh_per_second=_REFRESH_PER_SECOND
+                get_renderable=self._render,
+                console=self._console,
+                refresh_per_second=_REFRESH_PER_SECOND,
+                transient=True,  # the result that follows says it all again
             )
             self._live.start()
         else:
