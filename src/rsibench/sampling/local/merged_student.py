@@ -54,10 +54,17 @@ def load_merged(folder: Path, adapter: Path | None, device: torch.device) -> Mer
     with torch.inference_mode():
         pack_linears(decoder)
         pack_linears(head)
+        _own_the_rest(decoder)
     config = model.config
     return MergedStudent(
         decoder, head[0], config.num_hidden_layers, config.max_position_embeddings, config.vocab_size, device
     )
+
+
+def _own_the_rest(decoder: nn.Module) -> None:
+    """Copies what was not packed: all weights are views of one mapped file, which stays in memory with any of them."""
+    for parameter in decoder.parameters():
+        parameter.data = parameter.data.clone()
 
 
 def _check(config: object, folder: Path) -> None:
