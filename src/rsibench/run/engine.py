@@ -13,13 +13,17 @@ from rsibench.training.result import TrainingResult, TrainProgress
 
 
 class TrainOrder(NamedTuple):
-    """One training: always from the base student, into a new folder `out`."""
+    """One training: always from the base student, into a new folder `out`.
+
+    `state` is the folder in which the engine may keep what a killed training goes on from; None keeps nothing.
+    """
 
     rows: Sequence[RenderedRow]
     recipe: Recipe
     config: RunConfig
     seed: int
     out: Path
+    state: Path | None = None
 
 
 class Engine(Protocol):
