@@ -30,6 +30,14 @@ _COMMANDS = {
     "doctor": ("rsibench.cli.doctor:doctor", "What works on this machine, what does not, and what to do."),
 }
 
+_CAMPAIGN_COMMANDS = {
+    "plan": "Cells, costs, hours, and what difference the campaign could find; starts nothing.",
+    "run": "Run every cell that is not finished.",
+    "status": "Where every cell stands.",
+    "resume": "Continue a campaign that was interrupted or cancelled.",
+    "cancel": "Stop a campaign in an orderly way.",
+}
+
 
 def build_app() -> cyclopts.App:
     """The application; commands are import paths, so that `--help` loads none of them."""
@@ -45,6 +53,10 @@ def build_app() -> cyclopts.App:
     profiles.command("rsibench.cli.profiles:list_profiles", name="list", help="Names and titles.")
     profiles.command("rsibench.cli.profiles:show_profile", name="show", help="What a profile runs and costs.")
     app.command(profiles)
+    campaign = cyclopts.App(name="campaign", help="A matrix of runs from a YAML file.")
+    for name, text in _CAMPAIGN_COMMANDS.items():
+        campaign.command(f"rsibench.cli.campaign:{name}", name=name, help=text)
+    app.command(campaign)
     researchers = cyclopts.App(name="researchers", help="Who can improve the data.")
     researchers.command("rsibench.cli.researchers:list_researchers", name="list", help="Names and what they do.")
     app.command(researchers)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import FrameType
 
+from pydantic import ValidationError
 from rich.console import Console
 
 from rsibench.cli.live import LiveView
 from rsibench.cli.output import console, print_json
 from rsibench.cli.page import write_page
+from rsibench.cli.stoppable import stoppable
 from rsibench.errors import SpecError
 from rsibench.ports.clock import SystemClock
 from rsibench.report.tables import attempts_table, outcome_text, result_table, spending_table
@@ -25,6 +24,7 @@ from rsibench.run.local import local_engine
 from rsibench.run.plan import Asked, Planned, plan_run, replan
 from rsibench.run.progress import Progress
 from rsibench.run.result import RunResult
+from rsibench.spec.budget import BudgetChange
 from rsibench.spec.settings import cache_folder, runs_home
 from rsibench.student import StudentProgress
 
@@ -39,6 +39,7 @@ def run(
     quick: bool = False,
     model: str | None = None,
     run_id: str | None = None,
+    budget: tuple[str, ...] = (),
     json: bool = False,
 ) -> int:
     """Run a researcher on a profile.
@@ -57,6 +58,8 @@ def run(
         A local folder or a hub id in place of the profile's student.
     run_id
         A name for the run; one is made up by default.
+    budget
+        PART=VALUE in place of a part of the profile's budget, such as attempts=2 or training_usd=0.01; may be repeated.
     json
         Print the result as JSON on standard output; progress goes to standard error.
     """
@@ -64,16 +67,44 @@ def run(
     if seed < 0:
         raise SpecError(f"{seed} is negative", where="--seed", fix="use 0 or more")
     out = _console(json)
-    asked = Asked(profile=profile, researcher=researcher, seed=seed, quick=quick, model=model, run_id=run_id)
-    with _stoppable():
+    asked = Asked(
+        profile=profile,
+        researcher=researcher,
+        seed=seed,
+        quick=quick,
+        model=model,
+        run_id=run_id,
+        budget=budget_change(budget),
+    )
+    with stoppable():
         planned = plan_run(asked, cache_folder(), SystemClock(), _student_reporter(out))
         return _go(planned, out, json)
+
+
+def budget_change(parts: Sequence[str]) -> BudgetChange | None:
+    """What `--budget` options change; None for none of them. Raises SpecError for a part or value that cannot be."""
+    named: dict[str, str] = {}
+    for part in parts:
+        name, equals, value = part.partition("=")
+        if not equals or name in named:
+            why = "is given twice" if equals else "has no value"
+            raise SpecError(f"{part!r} {why}", where="--budget", fix="write it as attempts=2, each part once")
+        named[name] = value
+    if not named:
+        return None
+    try:
+        return BudgetChange.model_validate(named)
+    except ValidationError as error:
+        first = error.errors()[0]
+        known = ", ".join(BudgetChange.model_fields)
+        where = f"--budget {'.'.join(str(key) for key in first['loc'])}"
+        raise SpecError(first["msg"], where=where, fix=f"known parts: {known}") from error
 
 
 def resume(run: str, *, json: bool = False) -> int:
     """Continue a run that was interrupted or killed; nothing that was scored is lost, nothing is charged twice."""
     out = _console(json)
-    with _stoppable():
+    with stoppable():
         with open_archived(Home(runs_home()), run) as archived:
             lock = archived.lock()
         return _go(replan(lock, cache_folder(), _student_reporter(out)), out, json)
@@ -128,18 +159,3 @@ def _student_reporter(out: Console) -> Callable[[StudentProgress], None]:
         out.print(f"student: {progress.stage}{amount}", markup=False)
 
     return report
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """SIGTERM ends a run in the same orderly way as Ctrl-C, which also works where a shell told us to ignore it."""
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -17,6 +17,7 @@ from rsibench.ports.clock import Clock
 from rsibench.rendering import Renderer, load_renderer
 from rsibench.run.brief import EARLY_STOP_MESSAGE, brief
 from rsibench.run.facts import code_facts, machine_facts
+from rsibench.spec.budget import BudgetChange
 from rsibench.spec.catalogue import load_profile, load_student, resolve_pricing
 from rsibench.spec.item import Item, Split
 from rsibench.spec.lock import Lock, Protocol, RendererFacts, RunPlan, SplitDigests
@@ -40,6 +41,7 @@ class Asked:
     quick: bool
     model: str | None = None
     run_id: str | None = None
+    budget: BudgetChange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +56,14 @@ class Planned:
     official: tuple[Item, ...]
 
 
-def resolve_profile(name: str, *, quick: bool) -> Profile:
-    """A profile, or its quick variant. Raises SpecError when it has none."""
+def resolve_profile(name: str, *, quick: bool, budget: BudgetChange | None = None) -> Profile:
+    """A profile, or its quick variant, with its budget or a changed one. SpecError when there is no quick variant."""
     profile = load_profile(name)
-    if not quick:
-        return profile
-    if profile.quick is None:
-        raise SpecError(f"profile {name} has no quick variant", where="--quick", fix="run it without --quick")
-    return profile.as_quick()
+    if quick:
+        if profile.quick is None:
+            raise SpecError(f"profile {name} has no quick variant", where="--quick", fix="run it without --quick")
+        profile = profile.as_quick()
+    return profile if budget is None else profile.model_copy(update={"budget": budget.applied(profile.budget)})
 
 
 def resolve_student(profile: Profile, model: str | None) -> StudentSpec:
@@ -88,7 +90,7 @@ def resolve_student(profile: Profile, model: str | None) -> StudentSpec:
 
 def plan_run(asked: Asked, cache: Path, clock: Clock, progress: Reporter | None = None) -> Planned:
     """Resolve a run, fetching the student if need be. Raises SpecError, EnvironmentFault, UnknownPrice."""
-    profile = resolve_profile(asked.profile, quick=asked.quick)
+    profile = resolve_profile(asked.profile, quick=asked.quick, budget=asked.budget)
     if asked.run_id is not None and not RUN_ID.fullmatch(asked.run_id):
         raise SpecError(f"{asked.run_id!r} cannot be the name of a run", where="--run-id", fix="use a-z, 0-9, . _ -")
     student = ensure_student(resolve_student(profile, asked.model), cache, progress)
@@ -101,6 +103,7 @@ def plan_run(asked: Asked, cache: Path, clock: Clock, progress: Reporter | None 
         isolation="unisolated",
         planned_at=now,
         model=asked.model,
+        budget_change=asked.budget,
         profile_source=asked.profile,
     )
     lock = Lock(
@@ -115,7 +118,8 @@ def plan_run(asked: Asked, cache: Path, clock: Clock, progress: Reporter | None 
 
 def replan(lock: Lock, cache: Path, progress: Reporter | None = None) -> Planned:
     """What a lock was resolved from, resolved again. Raises IntegrityError when the protocol came out different."""
-    profile = resolve_profile(lock.run.profile_source, quick=lock.protocol.variant == "quick")
+    quick = lock.protocol.variant == "quick"
+    profile = resolve_profile(lock.run.profile_source, quick=quick, budget=lock.run.budget_change)
     student = ensure_student(resolve_student(profile, lock.run.model), cache, progress)
     protocol, renderer, selection, official = _resolve(profile, student, _renderer_name(profile, lock.run.model))
     if protocol.digest() != lock.protocol_digest:

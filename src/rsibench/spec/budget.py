@@ -39,3 +39,20 @@ class Budget(Frozen):
             Account.ATTEMPTS: self.attempts,
         }
         return {account: to_units(account, value) for account, value in whole.items()}
+
+
+class BudgetChange(Frozen):
+    """What is changed in a profile's budget; a part that is not named stays. A changed budget is another protocol."""
+
+    wall_seconds: int | None = Field(default=None, gt=0)
+    training_usd: Usd | None = None
+    sampling_usd: Usd | None = None
+    researcher_usd: Usd | None = None
+    rollout_usd: Usd | None = None
+    attempts: int | None = Field(default=None, ge=0)
+    final_window_seconds: int | None = Field(default=None, ge=0)
+    max_early_stops: int | None = Field(default=None, ge=0)
+
+    def applied(self, budget: Budget) -> Budget:
+        """`budget` with the named parts replaced. Nothing named gives an equal budget."""
+        return budget.model_copy(update=self.model_dump(exclude_none=True))

@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from rsibench.errors import SpecError, UnknownPrice
+from rsibench.spec.campaign import CampaignSpec
 from rsibench.spec.frozen import Frozen
 from rsibench.spec.load import load_model
 from rsibench.spec.prices import PriceTable, Pricing
@@ -34,6 +35,16 @@ def load_student(name: str) -> StudentSpec:
 def load_price_table(name: str) -> PriceTable:
     """A shipped price table by name, or one from a YAML file."""
     return _load(PriceTable, "prices", name)
+
+
+def campaign_names() -> list[str]:
+    """Names of the shipped campaigns."""
+    return _names("campaigns")
+
+
+def load_campaign(name: str) -> CampaignSpec:
+    """A shipped campaign by name, or one from a YAML file."""
+    return _load(CampaignSpec, "campaigns", name)
 
 
 def resolve_pricing(reference: PriceReference) -> Pricing:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from rsibench.spec.budget import Budget
+from rsibench.spec.budget import Budget, BudgetChange
 from rsibench.spec.frozen import Frozen
 from rsibench.spec.prices import Pricing
 from rsibench.spec.profile import DataPolicy, Decoding, FeedbackLevel, ItemsPlan
@@ -75,6 +75,8 @@ class RunPlan(Frozen):
     planned_at: datetime
     model: str | None = None
     """What `--model` named in place of the profile's student."""
+    budget_change: BudgetChange | None = None
+    """What was changed in the profile's budget."""
     profile_source: str
     """The name or file the profile was read from, so that the run can be resumed."""
 
