@@ -13,6 +13,7 @@ from rsibench.campaign.recorded import CellStage, Recorded
 
 _UNKNOWN = "unknown"
 _DIGEST_CHARACTERS = 12
+_MINUTES_PER_HOUR = 60
 
 
 def plan_table(plan: CampaignPlan) -> Table:
@@ -69,8 +70,8 @@ def power_table(plan: CampaignPlan) -> Table:
 def status_table(stands: Mapping[str, Recorded], doing: Mapping[str, tuple[Doing, str]]) -> Table:
     """One line a cell: how far it is, what it spent, what it scored."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("cell", "state", "attempts", "spent", "hours", "base", "official", "gain", "note"):
-        table.add_column(heading, overflow="fold", no_wrap=heading == "cell")
+    for heading in ("cell", "state", "attempts", "spent", "time", "base", "official", "gain", "note"):
+        table.add_column(heading, overflow="fold", no_wrap=heading in ("cell", "gain"))
     for run_id, stand in stands.items():
         state, note = doing.get(run_id, (None, ""))
         table.add_row(run_id, *_status_cells(stand, state), note)
@@ -88,8 +89,13 @@ def limits_text(plan: CampaignPlan) -> str:
 def amounts(usd: Decimal | None, hours: float | None) -> str:
     """Dollars and hours in one cell."""
     money = _UNKNOWN if usd is None else f"${usd:,.3f}" if usd < 1 else f"${usd:,.2f}"
-    time = _UNKNOWN if hours is None else f"{hours:.2f} h"
+    time = _UNKNOWN if hours is None else duration(hours)
     return _UNKNOWN if usd is None and hours is None else f"{money}, {time}"
+
+
+def duration(hours: float) -> str:
+    """Hours, or minutes below one hour."""
+    return f"{hours:,.1f} h" if hours >= 1 else f"{hours * _MINUTES_PER_HOUR:.1f} min"
 
 
 def _status_cells(stand: Recorded, state: Doing | None) -> list[str]:
@@ -97,7 +103,7 @@ def _status_cells(stand: Recorded, state: Doing | None) -> list[str]:
         return [state or stand.stage, "", "", "", "", "", ""]
     shown = state if state in (Doing.RUNNING, Doing.FAILED, Doing.NO_ROOM) else None
     phase = "" if stand.stage is CellStage.SEALED else f" ({stand.phase})"
-    cells = [f"{shown or stand.stage}{phase}", str(stand.attempts), f"${stand.spent_usd:.4f}", f"{stand.hours:.2f}"]
+    cells = [f"{shown or stand.stage}{phase}", str(stand.attempts), f"${stand.spent_usd:.4f}", duration(stand.hours)]
     result = stand.result
     if result is None:
         return [*cells, "", "", ""]
