@@ -63,7 +63,8 @@ def test_a_killed_campaign_is_finished_by_the_next_one_with_every_cell_run_once(
     )
     until = time.monotonic() + _DEADLINE_SECONDS
     while not any(cell["stage"] != "not started" for cell in _status(tmp_path, file)["cells"]):
-        assert process.poll() is None and time.monotonic() < until
+        assert process.poll() is None
+        assert time.monotonic() < until
     process.kill()
     process.wait()
     done = _campaign(tmp_path, "run", str(file), "--json")
