@@ -50,7 +50,8 @@ BASE = [0.25] * 8
 )
 def test_rules_by_hand(rule: Rule, worth: float, attempts: int) -> None:
     found = _one(FLAT, BASE, rule)
-    assert (found.worth, found.attempts) == (pytest.approx(worth), attempts)
+    assert found.worth == pytest.approx(worth)
+    assert found.attempts == attempts
     assert found.gain == pytest.approx(worth - 0.25)
     assert found.regret == pytest.approx(1.0 - worth)
 
