@@ -47,7 +47,7 @@ class Course:
     def spent_after_peak(self, resource: Resource) -> float | None:
         """How much was used after the attempt that first reached the best score was known; None without attempts."""
         peak = self.first_peak
-        return None if peak is None else self.total[resource] - float(self.used[resource][peak])
+        return None if peak is None else max(0.0, self.total[resource] - float(self.used[resource][peak]))
 
     def selection_regret(self, selected: int | None) -> float:
         """Best selection score less that of what was selected (`None`: base), never below 0 for a best choice.

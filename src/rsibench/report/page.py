@@ -6,42 +6,41 @@ piece of text, trusted or not, passes through `inert` and HTML escaping on its w
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-from functools import cache
 
-import jinja2
 from markupsafe import Markup
 
-from rsibench.report import charts, wording
-from rsibench.report.inert import HARD_LIMIT_CHARACTERS, cut, inert
+from rsibench.report import charts
+from rsibench.report.inert import cut, inert
 from rsibench.report.samples import TRIAL_CHARACTERS, PairKind, TrialPair
+from rsibench.report.templating import asset, environment, policy, trusted
 from rsibench.report.view import PROBLEMS_SHOWN, RunView, run_view
 from rsibench.run.record import RunRecord
 from rsibench.spec.item import Trial
 
-_PACKAGE = "rsibench.report"
 _SCRIPT_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 def run_page(record: RunRecord) -> str:
     """The whole page as text that encodes as UTF-8. Imports the drawing libraries; takes a second or two."""
-    environment = _environment()
     view = run_view(record)
-    style, script = _asset(environment, "style.css"), _asset(environment, "trials.js")
-    return environment.get_template("run.html").render(
-        view=view,
-        record=record,
-        result=record.result,
-        lock=record.lock,
-        protocol=record.lock.protocol,
-        style=style,
-        script=script,
-        policy=_policy(style, script),
-        charts=_drawings(view),
-        trials_json=_trials_json(view),
-        problems_shown=PROBLEMS_SHOWN,
+    style, script = asset("style.css"), asset("trials.js")
+    return (
+        environment()
+        .get_template("run.html")
+        .render(
+            view=view,
+            record=record,
+            result=record.result,
+            lock=record.lock,
+            protocol=record.lock.protocol,
+            style=style,
+            script=script,
+            policy=policy(style, script),
+            charts=_drawings(view),
+            trials_json=_trials_json(view),
+            problems_shown=PROBLEMS_SHOWN,
+        )
     )
 
 
@@ -52,50 +51,7 @@ def _drawings(view: RunView) -> dict[str, Markup]:
         narrow = size == "narrow"
         pieces[f"families_{size}"] = "" if view.kept_base else charts.families_svg(view.changes, narrow=narrow)
         pieces[f"budget_{size}"] = charts.budget_svg(view.uses, narrow=narrow)
-    return {name: Markup(svg) for name, svg in pieces.items()}  # noqa: S704 - SVG made by us, its texts escaped
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader(_PACKAGE),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=_shown,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals["say"] = wording
-    environment.filters["cut"] = cut
-    environment.filters["clip_trial"] = lambda text: cut(text, TRIAL_CHARACTERS)
-    return environment
-
-
-def _shown(value: object) -> object:
-    """What the template prints in place of `value`: markup as it is, text inert and never endless."""
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return inert(cut(value, HARD_LIMIT_CHARACTERS))
-    return value
-
-
-def _asset(environment: jinja2.Environment, name: str) -> Markup:
-    loader = environment.loader
-    if loader is None:
-        raise RuntimeError("the environment was made without a loader")
-    source, _, _ = loader.get_source(environment, name)
-    return Markup(source)  # noqa: S704 - a file of this package, no user text in it
-
-
-def _policy(style: str, script: str) -> str:
-    """A Content-Security-Policy that names this style and this script by hash and forbids everything else."""
-    return (
-        f"default-src 'none'; style-src '{_source_hash(style)}'; script-src '{_source_hash(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _source_hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return {name: trusted(svg) for name, svg in pieces.items()}
 
 
 def _trials_json(view: RunView) -> Markup:

@@ -6,20 +6,15 @@ Figures that cannot be recomputed from the shipped facts are marked as published
 
 from __future__ import annotations
 
-import base64
 import csv
-import hashlib
 import io
-
-import jinja2
-from markupsafe import Markup
 
 from rsibench.analysis.published_comparisons import ASSUMED_ICC
 from rsibench.analysis.published_null import DRAWS, LOG_SPREAD
-from rsibench.report import published_charts, published_wording, wording
+from rsibench.report import published_charts, published_wording
 from rsibench.report.published_view import BEST_OF, PublishedView
+from rsibench.report.templating import asset, environment, policy, trusted
 
-_PACKAGE = "rsibench.report"
 _COLUMNS = (
     *("researcher", "profile", "score_percent", "passed", "trials", "interval_low", "interval_high"),
     *("gain", "gain_low", "gain_high", "hours", "tinker_usd"),
@@ -28,31 +23,27 @@ _COLUMNS = (
 
 def published_page(view: PublishedView) -> str:
     """The whole page. Imports the drawing libraries; takes a second or two."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader(_PACKAGE),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals["say"] = wording
-    environment.globals["tell"] = published_wording
-    style = _source(environment, "style.css") + _source(environment, "published.css")
+    style = asset("style.css", "published.css")
     names = {row.researcher: row.short for row in view.published.researchers}
-    return environment.get_template("published.html").render(
-        view=view,
-        style=_trusted(style),
-        policy=f"default-src 'none'; style-src '{_source_hash(style)}'; base-uri 'none'; form-action 'none'",
-        best_of=BEST_OF,
-        draws=DRAWS,
-        log_spread=LOG_SPREAD,
-        assumed_icc=ASSUMED_ICC,
-        score_charts=[
-            (comparison.profile.title, _trusted(published_charts.scores_svg(comparison, names)))
-            for comparison in view.comparisons
-        ],
-        null_chart=_trusted(published_charts.nulls_svg(view.nulls[0])),
-        cost_chart=_trusted(published_charts.costs_svg(view.paper_cells)),
+    return (
+        environment()
+        .get_template("published.html")
+        .render(
+            view=view,
+            tell=published_wording,
+            style=style,
+            policy=policy(style),
+            best_of=BEST_OF,
+            draws=DRAWS,
+            log_spread=LOG_SPREAD,
+            assumed_icc=ASSUMED_ICC,
+            score_charts=[
+                (comparison.profile.title, trusted(published_charts.scores_svg(comparison, names)))
+                for comparison in view.comparisons
+            ],
+            null_chart=trusted(published_charts.nulls_svg(view.nulls[0])),
+            cost_chart=trusted(published_charts.costs_svg(view.paper_cells)),
+        )
     )
 
 
@@ -68,17 +59,3 @@ def published_csv(view: PublishedView) -> str:
             shares = [*entry.interval, entry.gain, *entry.gain_interval]
             writer.writerow([*known, *(f"{share:.6f}" for share in shares), cell.hours, cell.tinker_usd])
     return text.getvalue()
-
-
-def _source(environment: jinja2.Environment, name: str) -> str:
-    if environment.loader is None:
-        raise RuntimeError("the environment was made without a loader")
-    return environment.loader.get_source(environment, name)[0]
-
-
-def _trusted(text: str) -> Markup:
-    return Markup(text)  # noqa: S704 - a file of this package or SVG made by us, whose texts the library escapes
-
-
-def _source_hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
