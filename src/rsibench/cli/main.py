@@ -31,6 +31,8 @@ _COMMANDS = {
         "rsibench.cli.simulate:simulate",
         "What researchers of set skill would show, beside what chance gives.",
     ),
+    "mechanisms": ("rsibench.cli.mechanisms:mechanisms", "What a researcher did between attempts, measured."),
+    "frames": ("rsibench.cli.frames:frames", "Recorded runs as Parquet tables."),
     "doctor": ("rsibench.cli.doctor:doctor", "What works on this machine, what does not, and what to do."),
 }
 
