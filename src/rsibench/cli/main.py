@@ -31,6 +31,7 @@ _COMMANDS = {
         "rsibench.cli.simulate:simulate",
         "What researchers of set skill would show, beside what chance gives.",
     ),
+    "serve": ("rsibench.cli.serve:serve", "Show runs in a browser while they go on."),
     "mechanisms": ("rsibench.cli.mechanisms:mechanisms", "What a researcher did between attempts, measured."),
     "frames": ("rsibench.cli.frames:frames", "Recorded runs as Parquet tables."),
     "doctor": ("rsibench.cli.doctor:doctor", "What works on this machine, what does not, and what to do."),

@@ -70,8 +70,8 @@ def power_table(plan: CampaignPlan) -> Table:
 def status_table(stands: Mapping[str, Recorded], doing: Mapping[str, tuple[Doing, str]]) -> Table:
     """One line a cell: how far it is, what it spent, what it scored."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("cell", "state", "attempts", "spent", "time", "base", "official", "gain", "note"):
-        table.add_column(heading, overflow="fold", no_wrap=heading in ("cell", "gain"))
+    for heading in ("cell", "state", "spent", "time", "official", "gain", "note"):
+        table.add_column(heading, overflow="fold", no_wrap=heading != "note")
     for run_id, stand in stands.items():
         state, note = doing.get(run_id, (None, ""))
         table.add_row(run_id, *_status_cells(stand, state), note)
@@ -100,20 +100,20 @@ def duration(hours: float) -> str:
 
 def _status_cells(stand: Recorded, state: Doing | None) -> list[str]:
     if stand.stage is CellStage.NOT_STARTED:
-        return [state or stand.stage, "", "", "", "", "", ""]
+        return [state or stand.stage, "", "", "", ""]
     shown = state if state in (Doing.RUNNING, Doing.FAILED, Doing.NO_ROOM) else None
     phase = "" if stand.stage is CellStage.SEALED else f" ({stand.phase})"
-    cells = [f"{shown or stand.stage}{phase}", str(stand.attempts), f"${stand.spent_usd:.4f}", duration(stand.hours)]
+    cells = [f"{shown or stand.stage}{phase}", f"${stand.spent_usd:.4f}", duration(stand.hours)]
     result = stand.result
     if result is None:
-        return [*cells, "", "", ""]
-    rates = (result.base_official.rate, result.selected_official.rate)
-    scores = ["withheld" if rate is None else f"{rate:.3f}" for rate in rates]
+        return [*cells, "", ""]
+    rate = result.selected_official.rate
+    cells.append("withheld" if rate is None else f"{rate:.3f}")
     difference = result.official_difference
     if difference is None:
-        return [*cells, *scores, "none"]
+        return [*cells, "none"]
     gain = f"{difference.mean:+.3f} [{difference.interval_low:+.3f}, {difference.interval_high:+.3f}]"
-    return [*cells, *scores, gain]
+    return [*cells, gain]
 
 
 def _items(one: PowerPlan) -> str:
