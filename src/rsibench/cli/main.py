@@ -31,6 +31,8 @@ _COMMANDS = {
         "rsibench.cli.simulate:simulate",
         "What researchers of set skill would show, beside what chance gives.",
     ),
+    "export": ("rsibench.cli.exchange:export", "Write finished runs for Inspect, or as a dataset folder."),
+    "import": ("rsibench.cli.exchange:import_", "Read Harbor jobs or RSIGym records into tables."),
     "serve": ("rsibench.cli.serve:serve", "Show runs in a browser while they go on."),
     "mechanisms": ("rsibench.cli.mechanisms:mechanisms", "What a researcher did between attempts, measured."),
     "frames": ("rsibench.cli.frames:frames", "Recorded runs as Parquet tables."),

@@ -26,7 +26,6 @@ from rsibench.analysis.findings.records import (
 from rsibench.analysis.findings.researcher import (
     CROSSED,
     Tables,
-    official_rows,
     recorded_runs,
     researcher_findings,
 )
@@ -104,9 +103,9 @@ def _protocol(frames: Frames, digest: str, rng: np.random.Generator) -> Protocol
 
 def _compared(tables: Tables, names: list[str]) -> tuple[tuple[PairFinding, ...], tuple[RankFinding, ...]]:
     """All pairs of researchers with official scores, corrected together, and the ranks they leave open."""
-    rows = {name: official_rows(tables, tables.recorded[name]) for name in names}
-    shares = {name: _whole(tables, name) for name, found in rows.items() if found is not None}
-    entries = [name for name in shares if shares[name] is not None]
+    whole = {name: _whole(tables, name) for name in names}
+    shares = {name: found for name, found in whole.items() if found is not None}
+    entries = list(shares)
     if len(entries) < 2:
         return (), ()
     compared: dict[tuple[int, int], CrossedDifference] = {}
@@ -140,14 +139,14 @@ def _compared(tables: Tables, names: list[str]) -> tuple[tuple[PairFinding, ...]
     return tuple(sorted(pairs, key=lambda pair: (pair.adjusted_p, pair.first, pair.second))), ranks
 
 
-def _whole(tables: Tables, name: str) -> Floats:
-    """(runs, tasks): the selected checkpoints' official shares, over every task of the protocol."""
+def _whole(tables: Tables, name: str) -> Floats | None:
+    """(runs, tasks): the selected checkpoints' official shares, over every task of the protocol; None without any."""
     rows = []
     for one in tables.recorded[name]:
         row = tables.official.row(one.run["run_id"], one.run["selected_attempt"] or 0)
         if row is not None:
             rows.append(row)
-    return np.stack(rows)
+    return np.stack(rows) if rows else None
 
 
 def _crossed(first: Floats, second: Floats) -> CrossedDifference:

@@ -72,13 +72,16 @@ def recorded_runs(runs: pl.DataFrame, attempts: pl.DataFrame) -> dict[str, list[
 
 
 def official_rows(tables: Tables, runs: list[Recorded]) -> tuple[Floats, Floats] | None:
-    """Base's and the selected checkpoints' shares, (runs, tasks) each, over the tasks that all have; None for none."""
+    """Base's and the selected checkpoints' shares, (runs, tasks) each, over the tasks that all have.
+
+    None where there is nothing to compare, as in imported runs, which have no base.
+    """
     bases, chosen = [], []
     for one in runs:
         base = tables.official.row(one.run["run_id"], 0)
         selected = one.run["selected_attempt"]
         after = base if selected is None else tables.official.row(one.run["run_id"], selected)
-        if base is not None and after is not None:
+        if base is not None and after is not None and one.run["base_official"] is not None:
             bases.append(base)
             chosen.append(after)
     if not bases:
@@ -114,7 +117,7 @@ def researcher_findings(tables: Tables, researcher: str, rng: np.random.Generato
         open_runs=mine.height - len(runs),
         attempts=int(mine["attempts"].sum()),
         refused_submissions=int(mine["refused_submissions"].sum()),
-        official=None if rows is None else float(rows[1].mean()),
+        official=_mean([one.run["official"] for one in runs]) if rows is None else float(rows[1].mean()),
         gain=None if rows is None else _gain(*rows),
         reliability=_reliability(runs),
         process=_process(tables, known, rng),

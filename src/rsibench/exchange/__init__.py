@@ -1,0 +1,1 @@
+"""Exchange with other tools: Inspect logs and dataset folders out, Harbor jobs and RSIGym records in."""
