@@ -67,6 +67,11 @@ def draw_marks(sizes: RunSizes, lengths: Ints, icc: float, rng: np.random.Genera
     )
 
 
+def equal_skill_name(icc: float) -> str:
+    """What this null is called, with its assumption."""
+    return f"{NAME}, intraclass correlation {icc:g}"
+
+
 def equal_skill_null(
     observed: CountOf,
     rate: ProcessRate,
@@ -77,4 +82,4 @@ def equal_skill_null(
 ) -> NullComparison:
     """An observed count against runs of these sizes in which no attempt is better than another."""
     drawn = counts(equal_skill_marks(sizes, icc, rng, draws), rate).rates()
-    return compare(rate, observed, drawn, f"{NAME}, intraclass correlation {icc:g}")
+    return compare(rate, observed, drawn, equal_skill_name(icc))

@@ -10,7 +10,7 @@ import polars as pl
 from rsibench.analysis.findings.findings import findings
 from rsibench.analysis.findings.records import Findings
 from rsibench.analysis.frames.collect import collect, gathered
-from rsibench.analysis.frames.folder import read_frames
+from rsibench.analysis.frames.folder import LazyFrames, frames_for_findings, read_frames
 from rsibench.analysis.frames.schema import Frames
 from rsibench.campaign.cell import cells
 from rsibench.cli.output import console, print_json
@@ -97,8 +97,8 @@ def _tables(home: Home, campaign: CampaignSpec | None, folder: Path | None) -> F
     if folder is not None:
         lazy = read_frames(folder)
         if names is not None:
-            return Frames(*(table.filter(pl.col("run_id").is_in(names)).collect() for table in lazy))
-        return Frames(*(table.collect() for table in lazy))
+            lazy = LazyFrames(*(table.filter(pl.col("run_id").is_in(names)) for table in lazy))
+        return frames_for_findings(lazy)
     if names is None:
         return gathered(collect(home))
     if not home.database.is_file():

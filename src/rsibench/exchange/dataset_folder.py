@@ -17,8 +17,8 @@ _CARD = """
 # RSIBench-Data runs
 
 {runs} runs of RSIBench-Data, written by version {program}. Tables (version {version} of their columns): `runs` (one row
-a run), `attempts`, `trials` (one row a decode; no texts and no expected answers), `costs`. Shares are from 0 to 1, money
-is in dollars, times are in seconds.
+a run), `attempts`, `trials` (one row a decode; no texts and no expected answers), `costs`. Shares are from 0 to 1,
+money is in dollars, times are in seconds.
 
 Only rows with the same `protocol_digest` may be compared. A score without its coverage, its interval and the nulls that
 `rsibench report` prints says little; a trial whose `counts` is false is broken infrastructure and not a wrong answer.

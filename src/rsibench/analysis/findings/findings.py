@@ -63,7 +63,7 @@ def _protocol(frames: Frames, digest: str, rng: np.random.Generator) -> Protocol
     runs = frames.runs.filter(pl.col("protocol_digest") == digest).sort("researcher", "seed", "run_id")
     mine = runs["run_id"].implode()
     attempts = frames.attempts.filter(pl.col("run_id").is_in(mine))
-    trials = frames.trials.filter(pl.col("run_id").is_in(mine))
+    trials = frames.trials.filter(pl.col("run_id").cast(pl.String).is_in(mine))
     first = runs.row(0, named=True)
     decodes = int(trials.select(pl.col("decode").max() + 1).item()) if trials.height else 1
     tables = Tables(

@@ -14,7 +14,7 @@ from rsibench.analysis.arrays import Floats
 from rsibench.analysis.attempt_scores import AttemptScores, process_marks
 from rsibench.analysis.course import Course, Resource
 from rsibench.analysis.crossed import crossed_difference
-from rsibench.analysis.equal_skill import RunSizes, equal_skill_null
+from rsibench.analysis.equal_skill import RunSizes, equal_skill_marks, equal_skill_name
 from rsibench.analysis.findings.records import (
     CurvePoint,
     Estimate,
@@ -26,10 +26,10 @@ from rsibench.analysis.findings.records import (
 )
 from rsibench.analysis.findings.task_shares import TaskShares, complete
 from rsibench.analysis.gain_per_dollar import gain_per_dollar
-from rsibench.analysis.null_comparison import NullComparison
+from rsibench.analysis.null_comparison import NullComparison, compare
 from rsibench.analysis.optimism import split_corrected
 from rsibench.analysis.order_null import order_null
-from rsibench.analysis.process_rates import ProcessRate, count
+from rsibench.analysis.process_rates import ProcessRate, count, counts
 from rsibench.analysis.reliability import reliability
 
 CROSSED = "tasks and runs crossed, Satterthwaite"
@@ -211,13 +211,15 @@ def _process(tables: Tables, runs: list[Recorded], rng: np.random.Generator) -> 
         lengths=attempts.lengths,
     )
     draws = max(200, min(5_000, _NULL_CELLS // int(attempts.scores.size)))
+    marks = process_marks(attempts)
+    equal = equal_skill_marks(sizes, tables.icc, rng, draws)  # the same draws serve every rate
     findings = []
     for rate in _RATES:
-        observed = count(process_marks(attempts), rate)
+        observed = count(marks, rate)
         nulls: list[NullComparison] = []
         if observed.of:
             nulls.append(order_null(attempts, rate, rng, draws))
-            nulls.append(equal_skill_null(observed, rate, sizes, tables.icc, rng, draws))
+            nulls.append(compare(rate, observed, counts(equal, rate).rates(), equal_skill_name(tables.icc)))
         findings.append(
             ProcessFinding(
                 rate=rate.value,
