@@ -116,7 +116,7 @@ def item_messages(item: Item, system_prompt: str | None) -> list[ChatMessage]:
 
 
 def _record_plan(planned: Planned, store: Store, blobs: Blobs, folder: RunFolder, clock: Clock) -> None:
-    """Writes the lock and the run's first event, once."""
+    """Writes the lock, the run's row and its first event, once: all of them or none."""
     lock = planned.lock
     lock_bytes = lock.canonical()
     row = RunRow(
@@ -128,22 +128,21 @@ def _record_plan(planned: Planned, store: Store, blobs: Blobs, folder: RunFolder
         seed=lock.run.seed,
         protocol_digest=lock.protocol_digest,
     )
+    planned_event = RunPlanned(
+        protocol_digest=lock.protocol_digest,
+        lock_blob=blobs.put(lock_bytes),
+        profile=lock.protocol.profile,
+        variant=lock.protocol.variant,
+        researcher=lock.run.researcher,
+        seed=lock.run.seed,
+        isolation=lock.run.isolation,
+    )
     with store.transaction() as connection:
         add_run(connection, row)
-    journal = Journal(store, lock.run.run_id, clock)
-    if journal.state().phase is Phase.EMPTY:
-        journal.append(
-            RunPlanned(
-                protocol_digest=lock.protocol_digest,
-                lock_blob=blobs.put(lock_bytes),
-                profile=lock.protocol.profile,
-                variant=lock.protocol.variant,
-                researcher=lock.run.researcher,
-                seed=lock.run.seed,
-                isolation=lock.run.isolation,
-            )
-        )
-        folder.lock.write_bytes(lock_bytes)
+        journal = Journal(store, lock.run.run_id, clock)
+        if journal.state().phase is Phase.EMPTY:
+            journal.append(planned_event)
+            folder.lock.write_bytes(lock_bytes)
 
 
 def _make(folder: Path) -> None:
