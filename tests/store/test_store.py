@@ -63,7 +63,7 @@ def test_commits_are_durable_and_foreign_keys_hold(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["postgresql://host/db", "mysql://host/db", "no url at all", "sqlite://", "sqlite:///:memory:"]
+    "url", ["postgresql://host", "mysql://host/db", "no url at all", "sqlite://", "sqlite:///:memory:"]
 )
 def test_an_unsupported_url_is_refused_with_what_is_supported(url: str) -> None:
     with pytest.raises(EnvironmentFault, match="sqlite:///PATH"):

@@ -94,7 +94,7 @@ class RecordedRuns:
 @contextmanager
 def open_recorded(home: Home, clock: Clock, *, make: bool = False) -> Iterator[RecordedRuns]:
     """The runs of a home. One in which nothing was ever run has none; its store is made only when `make` says so."""
-    if not make and not home.database.is_file():
+    if not make and not home.has_store:
         yield RecordedRuns(clock)
         return
     store = Store.open(home.store_url)

@@ -15,17 +15,17 @@ from rsibench.campaign.folder import CampaignFolder
 from rsibench.campaign.launcher import ProcessLauncher
 from rsibench.campaign.plan import CampaignPlan, plan_campaign
 from rsibench.campaign.recorded import CellStage, Recorded, open_recorded
+from rsibench.cli.here import here
 from rsibench.cli.output import console, print_json
 from rsibench.cli.stoppable import stoppable
 from rsibench.errors import EnvironmentFault, InfrastructureFailure
 from rsibench.ports.clock import SystemClock
 from rsibench.report.campaign_tables import amounts, limits_text, plan_table, power_table, status_table
 from rsibench.researchers.catalogue import researcher_command
-from rsibench.run.home import Home
 from rsibench.run.plan import Asked, Planned, plan_run
 from rsibench.spec.campaign import CampaignSpec
 from rsibench.spec.catalogue import load_campaign
-from rsibench.spec.settings import cache_folder, runs_home
+from rsibench.spec.settings import cache_folder
 
 INTERRUPTED = 130
 _WATCH_SECONDS = 2.0
@@ -90,7 +90,7 @@ def run(campaign: str, *, parallel: int | None = None, where_possible: bool = Fa
             where=f"campaign {spec.name}",
             fix="`rsibench campaign plan` lists every reason; --where-possible runs the others",
         )
-    folder = CampaignFolder(Home(runs_home()), spec.name)
+    folder = CampaignFolder(here(), spec.name)
     folder.begin(spec)
     folder.uncancel()
     out = Console(stderr=True, highlight=False) if json else console()
@@ -126,7 +126,7 @@ def status(campaign: str, *, watch: bool = False, json: bool = False) -> None:
     if json:
         _print_status(spec)
         return
-    folder = CampaignFolder(Home(runs_home()), spec.name)
+    folder = CampaignFolder(here(), spec.name)
     out, clock = console(), SystemClock()
     if not watch:
         out.print(_status(spec, folder, {}))
@@ -142,7 +142,7 @@ def status(campaign: str, *, watch: bool = False, json: bool = False) -> None:
 def cancel(campaign: str) -> None:
     """Stop a campaign in an orderly way: running cells become resumable, waiting ones are not started."""
     spec = load_campaign(campaign)
-    folder = CampaignFolder(Home(runs_home()), spec.name)
+    folder = CampaignFolder(here(), spec.name)
     if folder.asked() is None:
         raise EnvironmentFault("it was never begun here", where=f"campaign {spec.name}", fix="there is nothing to stop")
     folder.cancel()
@@ -171,7 +171,7 @@ def _plan(spec: CampaignSpec) -> CampaignPlan:
         )
         return plan_run(asked, cache_folder(), clock)
 
-    with open_recorded(Home(runs_home()), clock) as recorded:
+    with open_recorded(here(), clock) as recorded:
         return plan_campaign(spec, plan_cell, recorded)
 
 
@@ -184,7 +184,7 @@ def _drive(spec: CampaignSpec, planned: CampaignPlan, folder: CampaignFolder, ou
     }
     obstacles = {cell.run_id: cell.obstacle for cell in planned.cells if cell.obstacle is not None}
     clock = SystemClock()
-    with open_recorded(Home(runs_home()), clock, make=True) as recorded:
+    with open_recorded(here(), clock, make=True) as recorded:
         controller = Controller(
             cells(spec),
             worst,
@@ -237,7 +237,7 @@ def _status(spec: CampaignSpec, folder: CampaignFolder, doing: dict[str, tuple[D
 
 
 def _stands(spec: CampaignSpec) -> dict[str, Recorded]:
-    with open_recorded(Home(runs_home()), SystemClock()) as recorded:
+    with open_recorded(here(), SystemClock()) as recorded:
         return recorded.of(cell.run_id for cell in cells(spec))
 
 

@@ -7,13 +7,12 @@ from typing import Literal
 
 from rsibench.analysis.frames.collect import collect
 from rsibench.analysis.frames.folder import write_frames
+from rsibench.cli.here import here
 from rsibench.cli.output import console, print_json
 from rsibench.exchange.dataset_folder import write_dataset
 from rsibench.exchange.harbor_job import ImportedJob, job_frames, read_harbor_job, read_rsigym_job
 from rsibench.exchange.inspect_log import write_logs
 from rsibench.run.archive import open_archived, read_record
-from rsibench.run.home import Home
-from rsibench.spec.settings import runs_home
 
 
 def export(
@@ -34,7 +33,7 @@ def export(
     json
         Print what was written as JSON.
     """
-    home = Home(runs_home())
+    home = here()
     if to == "dataset":
         written = write_dataset(collect(home, list(run) or None), out)
         files = [str(out.resolve())]

@@ -7,9 +7,8 @@ from pathlib import Path
 from rsibench.analysis.frames.collect import collect
 from rsibench.analysis.frames.folder import write_frames
 from rsibench.analysis.frames.schema import TABLES, VERSION
+from rsibench.cli.here import here
 from rsibench.cli.output import console, print_json
-from rsibench.run.home import Home
-from rsibench.spec.settings import runs_home
 
 
 def frames(*run: str, out: Path, json: bool = False) -> None:
@@ -24,7 +23,7 @@ def frames(*run: str, out: Path, json: bool = False) -> None:
     json
         Print what was written as JSON.
     """
-    written = write_frames(collect(Home(runs_home()), list(run) or None), out)
+    written = write_frames(collect(here(), list(run) or None), out)
     if json:
         print_json({"folder": str(out.resolve()), "version": VERSION, "runs": written, "tables": list(TABLES)})
     else:

@@ -6,11 +6,10 @@ from rich.table import Table
 
 from rsibench.analysis.mechanisms.detect import detect
 from rsibench.analysis.mechanisms.records import AttemptMechanisms, RunMechanisms
+from rsibench.cli.here import here
 from rsibench.cli.output import console, print_json
 from rsibench.report.wording import percent, probability
 from rsibench.run.archive import open_archived, read_record
-from rsibench.run.home import Home
-from rsibench.spec.settings import runs_home
 
 
 def mechanisms(run: str, *, json: bool = False) -> None:
@@ -23,7 +22,7 @@ def mechanisms(run: str, *, json: bool = False) -> None:
     json
         Print the figures as JSON.
     """
-    with open_archived(Home(runs_home()), run) as archived:
+    with open_archived(here(), run) as archived:
         found = detect(read_record(archived))
     if json:
         print_json(found)

@@ -13,6 +13,7 @@ from rsibench.analysis.frames.collect import collect, gathered
 from rsibench.analysis.frames.folder import LazyFrames, frames_for_findings, read_frames
 from rsibench.analysis.frames.schema import Frames
 from rsibench.campaign.cell import cells
+from rsibench.cli.here import here
 from rsibench.cli.output import console, print_json
 from rsibench.cli.page import write_page
 from rsibench.cli.published import published
@@ -26,7 +27,6 @@ from rsibench.run.archive import all_runs, open_archived, read_record
 from rsibench.run.home import Home
 from rsibench.spec.campaign import CampaignSpec
 from rsibench.spec.catalogue import campaign_names, load_campaign
-from rsibench.spec.settings import runs_home
 
 PUBLISHED = "published"
 ALL = "all"
@@ -53,7 +53,7 @@ def report(
     if what == PUBLISHED:
         published(out=out, json=json)
         return
-    home = Home(runs_home())
+    home = here()
     campaign = _campaign(what, home)
     if campaign is None and what != ALL:
         _one_run(home, what, out, json)
@@ -76,7 +76,7 @@ def _campaign(what: str, home: Home) -> CampaignSpec | None:
     is_file = what.endswith((".yaml", ".yml"))
     if not is_file and what not in campaign_names():
         return None
-    if not is_file and home.database.is_file() and any(one.run.run_id == what for one in all_runs(home)):
+    if not is_file and home.has_store and any(one.run.run_id == what for one in all_runs(home)):
         return None
     return load_campaign(what)
 
@@ -101,7 +101,7 @@ def _tables(home: Home, campaign: CampaignSpec | None, folder: Path | None) -> F
         return frames_for_findings(lazy)
     if names is None:
         return gathered(collect(home))
-    if not home.database.is_file():
+    if not home.has_store:
         return gathered([])
     begun = {one.run.run_id for one in all_runs(home)}
     return gathered(collect(home, [name for name in names if name in begun]))

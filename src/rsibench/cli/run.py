@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 from rich.console import Console
 
+from rsibench.cli.here import here
 from rsibench.cli.live import LiveView
 from rsibench.cli.output import console, print_json
 from rsibench.cli.page import write_page
@@ -19,13 +20,12 @@ from rsibench.researchers.catalogue import researcher_command
 from rsibench.run.archive import open_archived
 from rsibench.run.context import open_run
 from rsibench.run.execute import execute
-from rsibench.run.home import Home
 from rsibench.run.local import local_engine
 from rsibench.run.plan import Asked, Planned, plan_run, replan
 from rsibench.run.progress import Progress
 from rsibench.run.result import RunResult
 from rsibench.spec.budget import BudgetChange
-from rsibench.spec.settings import cache_folder, runs_home
+from rsibench.spec.settings import cache_folder
 from rsibench.student import StudentProgress
 
 INTERRUPTED = 130
@@ -105,13 +105,13 @@ def resume(run: str, *, json: bool = False) -> int:
     """Continue a run that was interrupted or killed; nothing that was scored is lost, nothing is charged twice."""
     out = _console(json)
     with stoppable():
-        with open_archived(Home(runs_home()), run) as archived:
+        with open_archived(here(), run) as archived:
             lock = archived.lock()
         return _go(replan(lock, cache_folder(), _student_reporter(out)), out, json)
 
 
 def _go(planned: Planned, out: Console, json: bool) -> int:
-    home = Home(runs_home())
+    home = here()
     run_id = planned.lock.run.run_id
     out.print(f"run {run_id} in {home.run(run_id).root}", markup=False, soft_wrap=True)
     try:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from rsibench.cli.here import here
 from rsibench.cli.output import console
 from rsibench.cli.stoppable import stoppable
-from rsibench.run.home import Home
 from rsibench.serve.library import Library
 from rsibench.serve.server import PageServer
-from rsibench.spec.settings import runs_home
 
 DEFAULT_PORT = 8750
 
@@ -22,7 +21,7 @@ def serve(*, host: str = "127.0.0.1", port: int = DEFAULT_PORT) -> int:
     port
         The port; 0 takes a free one.
     """
-    with stoppable(), PageServer(Library(Home(runs_home())), host, port) as server:
+    with stoppable(), PageServer(Library(here()), host, port) as server:
         console().print(f"pages: {server.address}", markup=False, soft_wrap=True)
         try:
             server.wait()

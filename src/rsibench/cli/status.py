@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
+from rsibench.cli.here import here
 from rsibench.cli.narrate import event_line
 from rsibench.cli.output import console, print_json
 from rsibench.journal.envelope import Entry
@@ -14,10 +15,8 @@ from rsibench.journal.fold import fold
 from rsibench.journal.state import Phase, RunState
 from rsibench.report.tables import attempts_table
 from rsibench.run.archive import all_runs, open_archived
-from rsibench.run.home import Home
 from rsibench.run.summarise import attempt_summaries
 from rsibench.spec.item import Split
-from rsibench.spec.settings import runs_home
 from rsibench.units import Account, to_whole
 
 _LAST_EVENTS = 8
@@ -32,7 +31,7 @@ def status(run: str | None = None, *, json: bool = False) -> None:
 
 
 def _all(json: bool) -> None:
-    runs = all_runs(Home(runs_home()))
+    runs = all_runs(here())
     if json:
         rows = [
             {
@@ -59,7 +58,7 @@ def _all(json: bool) -> None:
 
 
 def _one(run: str, json: bool) -> None:
-    with open_archived(Home(runs_home()), run) as archived:
+    with open_archived(here(), run) as archived:
         entries = archived.entries()
         state = fold(entries, run)
         summaries = attempt_summaries(state, entries, archived.blobs)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from rich.table import Table
 
+from rsibench.cli.here import here
 from rsibench.cli.output import console, print_json
 from rsibench.errors import IntegrityError, SpecError
 from rsibench.journal.envelope import Head
 from rsibench.run.archive import open_archived, open_store
-from rsibench.run.home import Home
 from rsibench.run.verify import verify as verify_run
-from rsibench.spec.settings import runs_home
 
 
 def verify(run: str, *, head: str | None = None, json: bool = False) -> int:
@@ -25,7 +24,7 @@ def verify(run: str, *, head: str | None = None, json: bool = False) -> int:
     json
         Print JSON.
     """
-    home = Home(runs_home())
+    home = here()
     with open_archived(home, run) as archived, open_store(home) as store:
         found = verify_run(archived, store, expected_head=_head(head))
     if json:

@@ -50,7 +50,7 @@ class Journal:
         Durable when the outermost transaction has ended. Raises IntegrityError, with nothing written, when the run's
         state does not allow the event.
         """
-        with self._store.transaction() as connection:
+        with self._store.changing(self.run_id) as connection:
             last = last_event(connection, self.run_id) or self._nothing
             elapsed_ms = max(self._time.elapsed_ms(), last.elapsed_ms)
             row, entry = seal(self.run_id, Head(last.seq, last.hash), self._time.now(), elapsed_ms, event)

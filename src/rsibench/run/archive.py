@@ -53,7 +53,7 @@ class ArchivedRun:
 @contextmanager
 def open_store(home: Home) -> Iterator[Store]:
     """The store of a home that exists. Raises SpecError when no run was ever started there."""
-    if not home.database.is_file():
+    if not home.has_store:
         raise SpecError("there are no runs here", where=str(home.root), fix="start one with `rsibench run`")
     store = Store.open(home.store_url)
     try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fcntl
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -68,8 +68,7 @@ def open_run(
     lock = planned.lock
     folder = home.run(lock.run.run_id)
     _make(folder.root)
-    with _alone(folder.root / "controller.lock", lock.run.run_id):
-        store = Store.open(home.store_url)
+    with _alone(folder.root / "controller.lock", lock.run.run_id), closing(Store.open(home.store_url)) as store:
         blobs = Blobs(home.blobs)
         _record_plan(planned, store, blobs, folder, clock)
         journal = Journal(store, lock.run.run_id, clock)
@@ -95,7 +94,6 @@ def open_run(
         finally:
             engine.close()
             session.stop()
-            store.close()
 
 
 def evaluation_bound(

@@ -1,6 +1,6 @@
 """Where runs live: one folder with the store, the blobs, and a folder a run for workspace, logs, adapters and pages.
 
-HOME/store.sqlite        events, ledger, base scores of all runs
+HOME/store.sqlite        events, ledger, base scores of all runs; a shared database can take its place
 HOME/blobs/              content-addressed bytes: locks, submissions, trials, adapters, results
 HOME/<run id>/           lock.json, workspace/, attempts/, logs/, report.html
 """
@@ -55,10 +55,17 @@ class Home:
     """The folder that holds every run of a user or a machine."""
 
     root: Path
+    shared_store: str | None = None
+    """The URL of a database that several machines share, in place of the file here."""
 
     @property
     def store_url(self) -> str:
-        return sqlite_url(self.database)
+        return self.shared_store or sqlite_url(self.database)
+
+    @property
+    def has_store(self) -> bool:
+        """Whether there is a store to read; a shared one is there, or opening it says why not."""
+        return self.shared_store is not None or self.database.is_file()
 
     @property
     def database(self) -> Path:

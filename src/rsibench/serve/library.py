@@ -21,7 +21,7 @@ class Library:
 
     def runs(self) -> list[RunSummary]:
         """Every run, newest first; none where nothing was ever run."""
-        return list(reversed(all_runs(self._home))) if self._home.database.is_file() else []
+        return list(reversed(all_runs(self._home))) if self._home.has_store else []
 
     def heads(self) -> dict[str, int]:
         """How many events each run has: what grows whenever something happens."""
@@ -39,7 +39,7 @@ class Library:
 
     def findings_page(self) -> str | None:
         """The page over every run here; None where there is none."""
-        tables = gathered(collect(self._home)) if self._home.database.is_file() else None
+        tables = gathered(collect(self._home)) if self._home.has_store else None
         if tables is None or tables.runs.height == 0:
             return None
         return findings_page(findings(tables, "all runs"))

@@ -7,12 +7,18 @@ from pathlib import Path
 
 _HOME_VARIABLE = "RSIBENCH_HOME"
 _CACHE_VARIABLE = "RSIBENCH_CACHE"
+_STORE_VARIABLE = "RSIBENCH_STORE"
 _HARMLESS_VARIABLES = ("HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV")
 
 
 def runs_home() -> Path:
     """The folder of all runs: $RSIBENCH_HOME, or `runs` in the current folder."""
     return Path(os.environ.get(_HOME_VARIABLE) or "runs").resolve()
+
+
+def store_url() -> str | None:
+    """The database of all runs: $RSIBENCH_STORE; None for the file in the home folder."""
+    return os.environ.get(_STORE_VARIABLE) or None
 
 
 def cache_folder() -> Path:

@@ -1,4 +1,4 @@
-"""Store: one database file, opened once a process, with one kind of transaction for writing and one for reading.
+"""Store: one database, opened once a process, with one kind of transaction for writing and one for reading.
 
 Invariant: `transaction()` is all or nothing, also across several parts that each open one: within a thread an inner
 transaction joins the outer one as a savepoint, so that a refused inner step can be caught and the outer one go on.
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Self
 
 from sqlalchemy import Connection, Engine
@@ -25,21 +25,24 @@ class Store:
 
     def __init__(self, engine: Engine, url: str) -> None:
         self._engine = engine
-        self._writers = threading.Lock()
+        self._writers: AbstractContextManager[object] = (
+            threading.Lock() if dialect.one_writer(engine) else nullcontext()
+        )
         self._thread = threading.local()
-        self.url = url
+        self.url = dialect.shown(url)
 
     @classmethod
     def open(cls, url: str) -> Self:
-        """Opens `url` (`sqlite:///PATH`), creating file, folder and tables as needed and migrating an older file.
+        """Opens `url` (`sqlite:///PATH` or `postgresql://...`), creating what is missing and migrating what is older.
 
-        Raises EnvironmentFault for an unsupported URL, and for a file that cannot be written, is damaged, belongs to
-        another program or was written by a newer version.
+        Raises EnvironmentFault for an unsupported URL, and for a database that cannot be reached or written, is
+        damaged, belongs to another program or was written by a newer version. No message shows a password.
         """
         store = cls(dialect.make_engine(url), url)
         try:
             with store.transaction() as connection:
-                migrate(connection, url)
+                dialect.lock_migrations(connection)
+                migrate(connection, store.url)
         except BaseException:
             store.close()
             raise
@@ -69,6 +72,13 @@ class Store:
                 self._thread.connection = None
 
     @contextmanager
+    def changing(self, run_id: str) -> Iterator[Connection]:
+        """A write transaction that no other writer of the run `run_id` can come between, on whatever machine."""
+        with self.transaction() as connection:
+            dialect.lock_run(connection, run_id)
+            yield connection
+
+    @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A consistent view that never waits for a writer; inside this thread's transaction it sees its changes."""
         outer = self._current()
@@ -88,7 +98,7 @@ class Store:
         try:
             yield
         except DatabaseError as error:
-            cause = str(error.orig)
+            cause = str(error.orig).splitlines()[0]
             if dialect.is_not_a_database(error):
                 fix = "restore it from a copy or choose another folder; it was not changed"
                 raise EnvironmentFault(
@@ -97,8 +107,11 @@ class Store:
             if dialect.is_busy(error):
                 fix = "stop the other process that holds it, or wait and try again"
                 raise EnvironmentFault(f"another process keeps it locked: {cause}", where=self.url, fix=fix) from error
+            if dialect.is_unwritable(error):
+                fix = "give this user the right to write there"
+                raise EnvironmentFault(f"it cannot be written: {cause}", where=self.url, fix=fix) from error
             if isinstance(error, OperationalError):
-                fix = "check that the folder exists, can be written and has space"
+                fix = "check that it exists, can be reached and written, and has space"
                 raise EnvironmentFault(f"it cannot be used: {cause}", where=self.url, fix=fix) from error
             raise
 

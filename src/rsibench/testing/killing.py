@@ -71,7 +71,7 @@ def cut_and_continue(root: Path, researcher: str, commit: int, *, attempts: int 
 
     def second() -> None:
         # A run that was killed before its plan was recorded was never begun: it starts again under its name.
-        known = runs.home.database.is_file() and _RUN in _recorded(runs)
+        known = runs.home.has_store and _RUN in _recorded(runs)
         planned = runs.again(_RUN) if known else runs.plan(researcher, run_id=_RUN, attempts=attempts)
         with runs.open(planned, before_step=trained) as context:
             result = execute(context)

@@ -65,10 +65,17 @@ class RunBuilder:
     """A run in `folder`: `store`, `blobs`, `journal`, `ledger` and `clock`. Use it as a context manager."""
 
     def __init__(
-        self, folder: Path, *, run_id: str = "pocket-built-1", seed: int = 1, step_seconds: float = 1.5
+        self,
+        folder: Path,
+        *,
+        run_id: str = "pocket-built-1",
+        seed: int = 1,
+        step_seconds: float = 1.5,
+        url: str | None = None,
     ) -> None:
         self.clock = FakeClock()
-        self.store = Store.open(sqlite_url(folder / "rsibench.sqlite"))
+        self.url = url or sqlite_url(folder / "rsibench.sqlite")
+        self.store = Store.open(self.url)
         self.blobs = Blobs(folder / "blobs")
         self.run_id = run_id
         self._seed = seed

@@ -78,10 +78,12 @@ class TinyRuns:
     """A home with a tiny student and profile. The same folder gives the same protocol every time."""
 
     root: Path
+    store: str | None = None
+    """The URL of a shared database in place of a file in the home."""
 
     @property
     def home(self) -> Home:
-        return Home(self.root / "runs")
+        return Home(self.root / "runs", self.store)
 
     def plan(
         self,
