@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rsibench.evaluation.answer import AnswerEvaluator
 from rsibench.evaluation.scoring import score_trials
 from rsibench.run.context import RunContext
+from rsibench.run.partial import PartialTrials, partial_key
 from rsibench.run.trials import encode_trials
 from rsibench.spec.item import Item, Trial
 from rsibench.spec.score import Score
@@ -26,7 +27,10 @@ class Evaluated(NamedTuple):
 def evaluate(
     context: RunContext, items: Sequence[Item], adapter: Path | None, on_trial: Callable[[list[Trial]], None]
 ) -> Evaluated:
-    """Trials of `items` by the base student (`adapter` None) or an adapter. Raises InfrastructureFailure."""
+    """Trials of `items` by the base student (`adapter` None) or an adapter. Raises InfrastructureFailure.
+
+    Continues after the last trial that an earlier process kept of this very evaluation.
+    """
     protocol = context.planned.lock.protocol
     evaluator = AnswerEvaluator(
         sampler=context.engine.sampler(),
@@ -35,12 +39,15 @@ def evaluate(
         decoding=protocol.decoding,
         system_prompt=protocol.system_prompt,
     )
-    started = context.clock.monotonic()
-    trials: list[Trial] = []
-    for trial in evaluator.evaluate(items, adapter):
-        trials.append(trial)
-        context.progress.advance(len(trials))
-        on_trial(trials)
+    key = partial_key(context.planned.lock, items, adapter)
+    with PartialTrials(context.folder.partial(key)) as partial:
+        started = context.clock.monotonic() - partial.kept.seconds
+        trials = list(partial.kept.trials)
+        for trial in evaluator.evaluate(items, adapter, partial.kept.trials):
+            partial.add(trial, context.clock.monotonic() - started)
+            trials.append(trial)
+            context.progress.advance(len(trials))
+            on_trial(trials)
     data = encode_trials(trials, items)
     return Evaluated(
         trials_blob=context.blobs.put(data),

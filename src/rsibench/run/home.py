@@ -49,6 +49,10 @@ class RunFolder:
         """The adapter of an attempt, in PEFT's layout."""
         return self.attempt(number) / "adapter"
 
+    def partial(self, key: str) -> Path:
+        """Finished trials of an evaluation that has not ended."""
+        return self.root / "partial" / f"{key}.jsonl"
+
 
 @dataclass(frozen=True, slots=True)
 class Home:
