@@ -20,8 +20,9 @@ _LONG_WORDS = 400
 _NEAR_SHARE = 0.8
 _SIGN = re.compile(r"[<>=*/^+]")
 _TEMPLATE_SHARE = 0.8
-_PARAPHRASE_SHARE = 0.55
 _LEAST_NUMBERS = 3
+_TELLING_LENGTH, _LEAST_TELLING = 4, 8
+_NUMBERED_SHARE, _UNNUMBERED_SHARE = 0.5, 0.72
 _TYPO_LENGTH, _TWO_TYPOS_LENGTH = 4, 8
 
 
@@ -48,15 +49,27 @@ def judge(item: Sequence[str], window: Sequence[str], signs: tuple[str, str] = (
     share = found.exact / len(item)
     loose = (found.exact + found.typos + found.numbers_changed) / len(item)
     if len(item) <= SHORT_WORDS:
-        return _judge_short(item, found, loose)
+        return _judge_short(item, found, loose) or _reworded(item, window)
     numbers_kept = not found.numbers_changed and _contains_numbers(item, window)
     if numbers_kept and share + found.typos / len(item) >= _NEAR_SHARE:
         return Judgement(LeakClass.NEAR, share)
     if loose >= _TEMPLATE_SHARE:
         kind = LeakClass.NEAR if found.numbers_changed == 0 else LeakClass.TEMPLATE
         return Judgement(kind, loose)
-    if numbers_kept and _numbers(item).total() >= _LEAST_NUMBERS and loose >= _PARAPHRASE_SHARE:
-        return Judgement(LeakClass.PARAPHRASE, loose)
+    return _reworded(item, window)
+
+
+def _reworded(item: Sequence[str], window: Sequence[str]) -> Judgement | None:
+    """Whether the item's telling words are there in any order, and all of its numbers with them."""
+    if not _contains_numbers(item, window):
+        return None
+    telling = Counter(word for word in item if len(word) >= _TELLING_LENGTH and not _is_number(word))
+    if telling.total() < _LEAST_TELLING:
+        return None
+    share = (telling & Counter(window)).total() / telling.total()
+    numbered = len(_numbers(item)) >= _LEAST_NUMBERS
+    if share >= (_NUMBERED_SHARE if numbered else _UNNUMBERED_SHARE):
+        return Judgement(LeakClass.PARAPHRASE, share)
     return None
 
 

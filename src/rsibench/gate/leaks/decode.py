@@ -34,7 +34,13 @@ _GZIP, _ZLIB = b"\x1f\x8b", b"\x78"
 
 
 def canonical(text: str) -> str:
-    """NFKC, case folded, without invisible characters. ASCII comes back as it is: words are compared without case."""
+    """NFKC, case folded, without invisible characters. ASCII keeps its case: words are compared without it.
+
+    Line feeds written as an escape, as in a tool's arguments, become spaces; in items and rows alike, so that it does not
+    matter that LaTeX has commands which begin so.
+    """
+    if "\\n" in text:
+        text = text.replace("\\n", " ")
     if text.isascii():
         return text
     return unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()

@@ -6,11 +6,12 @@ resembles, and which item that was is in the findings only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rsibench.gate.leaks.anchors import Anchors
 from rsibench.gate.leaks.code_prints import CodeIndex
 from rsibench.gate.leaks.compare import judge, signs_of
 from rsibench.gate.leaks.decode import canonical, hidden_texts
@@ -18,7 +19,7 @@ from rsibench.gate.leaks.findings import Finding
 from rsibench.gate.leaks.index import Candidate, TextIndex
 from rsibench.gate.leaks.options import OptionIndex
 from rsibench.gate.leaks.patches import PatchIndex
-from rsibench.gate.leaks.phrases import PhraseIndex
+from rsibench.gate.leaks.phrases import Match, PhraseIndex
 from rsibench.gate.leaks.protected import ProtectedItem
 from rsibench.gate.leaks.words import Block
 from rsibench.spec.contamination import LeakClass
@@ -29,7 +30,7 @@ _SPACED_WORDS = 12
 _SLACK_WORDS = 30
 _SPREAD = 3
 _SPAN_CHARACTERS = 400
-_MOST_CANDIDATES = 12
+_MOST_CANDIDATES = 48
 
 
 class ProtectedIndex:
@@ -42,6 +43,10 @@ class ProtectedIndex:
         self.options = OptionIndex(self.items)
         self.patches = PatchIndex(self.items)
         self.codes = CodeIndex(self.items)
+        hasher = self.texts.hasher
+        self.anchored = tuple(
+            (Anchors(hasher, index.anchors), index.search) for index in (self.phrases, self.options, self.patches)
+        )
 
 
 class Detector:
@@ -84,11 +89,17 @@ class Detector:
             candidates.sort(key=lambda one: one.share, reverse=True)
             for candidate in candidates[:_MOST_CANDIDATES]:
                 self._judge(rows[segment], block, candidate)
-        for number, text, via in rows:
-            for search in (self._index.phrases, self._index.options, self._index.patches, self._index.codes):
-                for item, leak, share, span in search.search(text):
-                    self._findings.append(Finding(number, leak, item, share, via or "plain", span[:_SPAN_CHARACTERS]))
+        for anchors, search in self._index.anchored:
+            for segment in anchors.segments(block):
+                self._note(rows[segment], search(rows[segment][1]))
+        for row in rows:
+            self._note(row, self._index.phrases.runs(row[1]))
+            self._note(row, self._index.codes.search(row[1]))
         return _suspects(block, [text for _, text, _ in rows])
+
+    def _note(self, row: tuple[int, str, str], matches: Iterable[Match]) -> None:
+        for item, leak, share, span in matches:
+            self._findings.append(Finding(row[0], leak, item, share, row[2] or "plain", span[:_SPAN_CHARACTERS]))
 
     def _judge(self, row: tuple[int, str, str], block: Block, candidate: Candidate) -> None:
         text = self._index.texts.texts[candidate.text]

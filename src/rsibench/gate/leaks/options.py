@@ -27,6 +27,11 @@ class OptionIndex:
                 anchor = max(words, key=len)
                 self._anchors.setdefault(anchor, []).append((item.item_id, options))
 
+    @property
+    def anchors(self) -> frozenset[str]:
+        """Words without which no set of options is in a text."""
+        return frozenset(self._anchors)
+
     def search(self, text: str) -> Iterator[Match]:
         """Items all of whose options are in the text, each as whole words."""
         if not self._anchors:

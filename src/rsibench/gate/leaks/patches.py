@@ -9,7 +9,7 @@ from rsibench.gate.leaks.phrases import Match
 from rsibench.gate.leaks.protected import ProtectedItem
 from rsibench.spec.contamination import LeakClass
 
-_SPACE = re.compile(r"\s+")
+_WORD = re.compile(r"[^\W_]+")
 _LEAST_CHARACTERS = 12
 _COMMON_ITEMS = 2
 _LEAST_LINES = 3
@@ -22,15 +22,23 @@ class PatchIndex:
 
     def __init__(self, items: Sequence[ProtectedItem]) -> None:
         owners: dict[str, set[str]] = {}
+        words: dict[str, str] = {}
         for item in items:
             for patch in item.patches:
-                for line in _added(patch):
+                for line, written in _added(patch).items():
                     owners.setdefault(line, set()).add(item.item_id)
+                    words[line] = max(_WORD.findall(written), key=len, default="")
         self._owners = {line: ids for line, ids in owners.items() if len(ids) <= _COMMON_ITEMS}
+        self._words = {line: words[line] for line in self._owners}
         self._lines: dict[str, set[str]] = {}
         for line, ids in self._owners.items():
             for one in ids:
                 self._lines.setdefault(one, set()).add(line)
+
+    @property
+    def anchors(self) -> frozenset[str]:
+        """The longest word of every line, without which the line is not in a text."""
+        return frozenset(self._words.values())
 
     def search(self, text: str) -> Iterator[Match]:
         """Items of whose added lines the text has three, or most of them."""
@@ -48,9 +56,10 @@ class PatchIndex:
                 yield Match(one, LeakClass.PATCH, size / all_of_it, " / ".join(sorted(found)))
 
 
-def _added(patch: str) -> set[str]:
+def _added(patch: str) -> dict[str, str]:
+    """Telling added lines of a diff, squeezed, and as they are written."""
     lines = (line for line in patch.split("\n") if line.startswith("+") and not line.startswith("+++"))
-    return {squeezed for line in lines if len(squeezed := _squeezed(line)) >= _LEAST_CHARACTERS}
+    return {squeezed: line.lower() for line in lines if len(squeezed := _squeezed(line)) >= _LEAST_CHARACTERS}
 
 
 def _squeezed(line: str) -> str:

@@ -44,7 +44,6 @@ class PhraseIndex:
             anchor = max(name.split(), key=lambda word: (any(map(str.isdigit, word)), len(word)))
             self._anchors.setdefault(anchor, []).append(name)
         self._canaries = tuple(canary.casefold() for canary in canaries)
-        self._stems = tuple({max(re.findall(r"[^\W\d_]+", name), key=len, default="") for name in self._names})
         self._answers = [item.answer.casefold() if item.answer else "" for item in items]
         joined = self._answers
         self._runs = {
@@ -54,13 +53,14 @@ class PhraseIndex:
             and len(set(joined[start : start + _RUN_ANSWERS])) > 2
         }
 
-    def search(self, text: str) -> Iterator[Match]:
-        """Canaries and names in a canonical text."""
-        lowered = text.lower()
-        for canary in self._canaries:
-            if canary in lowered:
-                yield Match("canary", LeakClass.CANARY, 1.0, canary)
-        yield from self._named(lowered)
+    @property
+    def anchors(self) -> frozenset[str]:
+        """Words without which no canary or name is in a text."""
+        canaries = {max(_WORD.findall(canary), key=len, default="") for canary in self._canaries}
+        return frozenset(self._anchors) | canaries
+
+    def runs(self, text: str) -> Iterator[Match]:
+        """Answers of many items in the order of the items."""
         if self._runs and text.count("\n") + text.count(",") + text.count(";") >= _RUN_ANSWERS - 1:
             entries = [entry.casefold() for entry in _ENTRY.findall(text)]
             for start in range(len(entries) - _RUN_ANSWERS + 1):
@@ -68,9 +68,15 @@ class PhraseIndex:
                     yield Match("a run of answers", LeakClass.ANSWER_KEY, 1.0, " ".join(entries))
                     return
 
+    def search(self, text: str) -> Iterator[Match]:
+        """Canaries and names in a canonical text."""
+        lowered = text.lower()
+        for canary in self._canaries:
+            if canary in lowered:
+                yield Match("canary", LeakClass.CANARY, 1.0, canary)
+        yield from self._named(lowered)
+
     def _named(self, lowered: str) -> Iterator[Match]:
-        if not any(stem in lowered for stem in self._stems):
-            return
         words = _WORD.findall(lowered)
         names = {name for word in set(words) & self._anchors.keys() for name in self._anchors[word]}
         if not names:
