@@ -140,10 +140,15 @@ def make_set(seed: int, each: int, negatives: int) -> tuple[list[ProtectedItem],
 
 def _siblings(dice: random.Random, items: Sequence[ProtectedItem], count: int) -> Iterator[list[str]]:
     """Rows of the same topics: half of an item's sentences with those of others, other code, patches and options."""
+    known = [{_shape(one) for one in _sentences(item.prompt.partition("\n")[0])} for item in items]
+    choices = [item.options for item in items if item.options]
     while count > 0:
         first, second = dice.sample(items, 2)
         left, right = (_sentences(one.prompt.partition("\n")[0]) for one in (first, second))
         question = " ".join([*left[: len(left) // 2], *right[(len(right) + 1) // 2 :]])
+        shapes = {_shape(one) for one in _sentences(question)}
+        if any(len(shapes & sentences) * 2 > len(sentences) for sentences in known):
+            continue
         fresh = re.sub(r"\d+", lambda _: str(dice.randint(2, 999)), question)
         reply = (
             f"We get {dice.randint(2, 999)} after {dice.randint(2, 99)} steps; the answer is {dice.randint(0, 999)}."
@@ -153,7 +158,7 @@ def _siblings(dice: random.Random, items: Sequence[ProtectedItem], count: int) -
             other = maker.item("swe-pro", 0)
             reply = f"```python\n{other.code}```\n{other.patches[0]}"
         elif dice.random() < 0.2:
-            reply = json.dumps({"answer": dice.randint(0, 999), "options": dice.sample(pools.OPTIONS, 4)})
+            reply = json.dumps({"answer": dice.randint(0, 999), "options": _other_options(dice, choices)})
         elif dice.random() < 0.3:
             price, amount = dice.randint(2, 40), dice.randint(2, 40)
             fresh = f"{dice.choice(pools.NAMES)} buys {amount} notebooks for {price} dollars each. What do they cost?"
@@ -166,6 +171,19 @@ def _differ(choice: Sequence[int], other: Sequence[int]) -> bool:
     """Whether two items share at most half of their sentences, the final question aside when there are only two others."""
     shared = [a == b for a, b in zip(choice, other, strict=True)]
     return sum(shared) <= 2 if len(shared) == 4 else not (shared[0] and shared[1])
+
+
+def _shape(sentence: str) -> str:
+    return re.sub(r"\d+", "0", sentence)
+
+
+def _other_options(dice: random.Random, choices: Sequence[tuple[str, ...]]) -> list[str]:
+    """Three options of an item and a foreign one, which together are no item's set."""
+    sets = {frozenset(options) for options in choices}
+    while True:
+        drawn = [*dice.sample(dice.choice(choices), 3), dice.choice(pools.OPTIONS)]
+        if len(set(drawn)) == 4 and frozenset(drawn) not in sets:
+            return drawn
 
 
 def _sentences(text: str) -> list[str]:

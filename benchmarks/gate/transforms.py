@@ -1,4 +1,4 @@
-"""How protected items are smuggled into rows. Each takes an item and dice and gives a row's texts, or None if it cannot."""
+"""How protected items are smuggled into rows. Each gives a row's texts for an item, or None where it does not fit."""
 
 from __future__ import annotations
 
@@ -141,9 +141,27 @@ def _by_dictionary(item: ProtectedItem, table: Mapping[str, str]) -> list[str]:
 
 
 _KEPT = ("return", "while", "else", "except", "raise", "lambda", "range", "None", "True", "pass")
-_NOISE = (
-    ["run", "test", "open", "file", "line", "edit", "value", "check", "path", "module", "import", "call", "error", "output", "build", "patch", "read", "write", "next"]
-)
+_NOISE = [
+    "run",
+    "test",
+    "open",
+    "file",
+    "line",
+    "edit",
+    "value",
+    "check",
+    "path",
+    "module",
+    "import",
+    "call",
+    "error",
+    "output",
+    "build",
+    "patch",
+    "read",
+    "write",
+    "next",
+]
 TRANSFORMS: dict[str, Transform] = {
     "verbatim": verbatim,
     "upper case and spaces": upper,

@@ -26,7 +26,7 @@ _KEYWORDS = frozenset(
         "char bool public private static struct fn mut impl match use print len range self",
     )
 )
-_CODE = re.compile(r"\bdef \w+\(|\bfunction\b.*\(|\breturn\b|=>|;\s*\n|\bfor\b.*:\s*\n|\{\s*\n")
+_SIGNS_OF_CODE = ("def ", "function", "return", "{\n", ";\n", "=>")
 _GRAM = 12
 _WINDOW = 4
 _COMMON_ITEMS = 2
@@ -52,7 +52,7 @@ class CodeIndex:
 
     def search(self, text: str) -> Iterator[Match]:
         """Items most of whose fingerprints the text has."""
-        if not self._owners or _CODE.search(text) is None:
+        if not self._owners or not any(sign in text for sign in _SIGNS_OF_CODE):
             return
         present: dict[str, int] = {}
         for one in set(fingerprints(text)) & self._owners.keys():

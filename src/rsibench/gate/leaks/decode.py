@@ -36,8 +36,8 @@ _GZIP, _ZLIB = b"\x1f\x8b", b"\x78"
 def canonical(text: str) -> str:
     """NFKC, case folded, without invisible characters. ASCII keeps its case: words are compared without it.
 
-    Line feeds written as an escape, as in a tool's arguments, become spaces; in items and rows alike, so that it does not
-    matter that LaTeX has commands which begin so.
+    Line feeds written as an escape, as in a tool's arguments, become spaces; in items and rows alike, so that LaTeX
+    commands which begin so do not matter.
     """
     if "\\n" in text:
         text = text.replace("\\n", " ")

@@ -19,7 +19,7 @@ from rsibench.gate.leaks.findings import Finding
 from rsibench.gate.leaks.index import Candidate, TextIndex
 from rsibench.gate.leaks.options import OptionIndex
 from rsibench.gate.leaks.patches import PatchIndex
-from rsibench.gate.leaks.phrases import Match, PhraseIndex
+from rsibench.gate.leaks.phrases import RUN_ANSWERS, Match, PhraseIndex
 from rsibench.gate.leaks.protected import ProtectedItem
 from rsibench.gate.leaks.words import Block
 from rsibench.spec.contamination import LeakClass
@@ -92,8 +92,9 @@ class Detector:
         for anchors, search in self._index.anchored:
             for segment in anchors.segments(block):
                 self._note(rows[segment], search(rows[segment][1]))
+        for segment in _lists(block):
+            self._note(rows[segment], self._index.phrases.runs(rows[segment][1]))
         for row in rows:
-            self._note(row, self._index.phrases.runs(row[1]))
             self._note(row, self._index.codes.search(row[1]))
         return _suspects(block, [text for _, text, _ in rows])
 
@@ -138,6 +139,13 @@ def _suspects(block: Block, texts: Sequence[str]) -> list[int]:
         marked.update(np.unique(block.segment[runs]).tolist())
     marked.update(place for place, text in enumerate(texts) if text.count("%") >= 4 or text.count("&") >= 2)
     return sorted(marked)
+
+
+def _lists(block: Block) -> list[int]:
+    """Segments with enough numbers and single letters to be a list of answers."""
+    short = (block.exact != block.loose) | (block.ends - block.starts == 1)
+    counts = np.bincount(block.segment[short])
+    return np.flatnonzero(counts >= RUN_ANSWERS).tolist()
 
 
 _RANK = {leak: place for place, leak in enumerate(LeakClass)}

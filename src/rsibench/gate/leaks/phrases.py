@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W_]+")
 _LONG_NAME = 12
 _LEAST_NAME_WORDS = 3
 _KEY_ITEMS = 4
-_RUN_ANSWERS = 12
+RUN_ANSWERS = 12
 _ENTRY = re.compile(r"(?:^|[\n,;])\s*(?:\(?\d{1,3}[.):]|[-*])?\s*([A-Za-z]|-?\d{1,6})\s*(?=[\n,;]|$)")
 
 
@@ -47,10 +47,10 @@ class PhraseIndex:
         self._answers = [item.answer.casefold() if item.answer else "" for item in items]
         joined = self._answers
         self._runs = {
-            tuple(joined[start : start + _RUN_ANSWERS])
-            for start in range(len(joined) - _RUN_ANSWERS + 1)
-            if all(0 < len(answer) <= 6 for answer in joined[start : start + _RUN_ANSWERS])
-            and len(set(joined[start : start + _RUN_ANSWERS])) > 2
+            tuple(joined[start : start + RUN_ANSWERS])
+            for start in range(len(joined) - RUN_ANSWERS + 1)
+            if all(0 < len(answer) <= 6 for answer in joined[start : start + RUN_ANSWERS])
+            and len(set(joined[start : start + RUN_ANSWERS])) > 2
         }
 
     @property
@@ -61,10 +61,10 @@ class PhraseIndex:
 
     def runs(self, text: str) -> Iterator[Match]:
         """Answers of many items in the order of the items."""
-        if self._runs and text.count("\n") + text.count(",") + text.count(";") >= _RUN_ANSWERS - 1:
+        if self._runs and text.count("\n") + text.count(",") + text.count(";") >= RUN_ANSWERS - 1:
             entries = [entry.casefold() for entry in _ENTRY.findall(text)]
-            for start in range(len(entries) - _RUN_ANSWERS + 1):
-                if tuple(entries[start : start + _RUN_ANSWERS]) in self._runs:
+            for start in range(len(entries) - RUN_ANSWERS + 1):
+                if tuple(entries[start : start + RUN_ANSWERS]) in self._runs:
                     yield Match("a run of answers", LeakClass.ANSWER_KEY, 1.0, " ".join(entries))
                     return
 
