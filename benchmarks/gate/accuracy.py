@@ -2,8 +2,8 @@
 
     python -m benchmarks.gate.accuracy [--seed 2] [--semantic] [--real FOLDER] [--json FILE]
 
-Thresholds were chosen on seed 1; report another. `--real` also takes AIME and SWE items from a folder (nothing of them is
-printed or kept). A false alarm is any finding of a class in a row that holds none of the items.
+Thresholds were chosen on seed 1; report another. `--real` also takes AIME and SWE items from a folder (nothing of
+them is printed or kept). A false alarm is any finding of a class in a row that holds none of the items.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import argparse
 import json
 import random
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -67,9 +66,7 @@ def main() -> int:
                 wanted.append(item.item_id)
             if (len(rows) == max(PER_TRANSFORM, 0) and place >= len(items) - 1) or len(rows) >= 2 * PER_TRANSFORM:
                 break
-        started = time.perf_counter()
         found = scan(index, rows)
-        taken = time.perf_counter() - started
         own: dict[int, Finding] = {}
         for finding in found:
             if finding.item_id == wanted[finding.row] or finding.item_id in ("a run of answers",):
@@ -82,9 +79,7 @@ def main() -> int:
         precision = hits / (hits + false) if hits else 0.0
         f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
         shown = ", ".join(f"{leak} {count}" for leak, count in classes.most_common())
-        print(
-            f"{name:32} {len(rows):5} {recall:7.3f} ({low:.3f}-{high:.3f}) {precision:9.3f} {f1:6.3f}  {shown}  [{taken:.1f} s]"
-        )
+        print(f"{name:32} {len(rows):5} {recall:7.3f} ({low:.3f}-{high:.3f}) {precision:9.3f} {f1:6.3f}  {shown}")
         told["transforms"][name] = {
             "n": len(rows),
             "recall": recall,

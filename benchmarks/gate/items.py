@@ -168,7 +168,7 @@ def _siblings(dice: random.Random, items: Sequence[ProtectedItem], count: int) -
 
 
 def _differ(choice: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether two items share at most half of their sentences, the final question aside when there are only two others."""
+    """Whether two items are different enough: two sentences of four, or not both of the first two of three."""
     shared = [a == b for a, b in zip(choice, other, strict=True)]
     return sum(shared) <= 2 if len(shared) == 4 else not (shared[0] and shared[1])
 

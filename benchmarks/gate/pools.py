@@ -168,12 +168,12 @@ SYNONYMS = {
     "explains": "accounts for", "statements": "claims", "conclusion": "inference", "method": "routine",
     "silently": "quietly", "drops": "loses", "folder": "directory", "produce": "create", "change": "modify",
     "nothing": "no thing", "known": "given", "exactly": "precisely", "possible": "feasible", "greatest": "highest",
-    "following": "subsequent", "observation": "finding", "treated": "reacted", "constant": "fixed", "total": "sum",
+    "following": "subsequent", "observation": "finding", "treated": "reacted", "constant": "fixed",
     "expected": "anticipated", "result": "outcome", "together": "jointly", "completely": "entirely", "only": "just",
-    "assume": "suppose", "positive": "strictly positive", "below": "under", "repeated": "done again", "order": "sequence",
+    "assume": "suppose", "positive": "strictly positive", "below": "under", "repeated": "done again",
 }  # fmt: skip
 GERMAN = {
-    "the": "der", "a": "ein", "an": "ein", "of": "von", "and": "und", "in": "in", "to": "zu", "is": "ist", "are": "sind",
+    "the": "der", "a": "ein", "an": "ein", "of": "von", "and": "und", "to": "zu", "is": "ist", "are": "sind",
     "with": "mit", "from": "von", "by": "durch", "which": "welche", "that": "dass", "how": "wie", "many": "viele",
     "find": "finde", "number": "Anzahl", "numbers": "Zahlen", "whole": "ganzen", "no": "kein", "not": "nicht",
     "two": "zwei", "three": "drei", "more": "mehr", "than": "als", "all": "alle", "every": "jede", "as": "wie",

@@ -19,7 +19,7 @@ SHORT_WORDS = 40
 _LONG_WORDS = 400
 _NEAR_SHARE = 0.8
 _SIGN = re.compile(r"[<>=*/^+]")
-_TEMPLATE_SHARE = 0.8
+_TEMPLATE_SHARE = 0.85
 _LEAST_NUMBERS = 3
 _TELLING_LENGTH, _LEAST_TELLING = 4, 8
 _NUMBERED_SHARE, _UNNUMBERED_SHARE = 0.5, 0.72
@@ -98,6 +98,8 @@ def _aligned(item: Sequence[str], window: Sequence[str]) -> _Alignment:
     for tag, low, high, left, right in matcher.get_opcodes():
         if tag == "equal":
             exact += high - low
+        elif tag == "replace" and "".join(item[low:high]) == "".join(window[left:right]):
+            exact += high - low  # the same letters, with other spaces between them
         elif tag == "replace":
             for mine, other in _paired(item[low:high], window[left:right]):
                 if _is_number(mine) and _is_number(other):
