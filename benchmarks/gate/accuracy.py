@@ -21,6 +21,8 @@ from benchmarks.gate.transforms import TRANSFORMS
 from rsibench.evaluation.intervals import wilson
 from rsibench.gate.leaks.detector import Detector, ProtectedIndex
 from rsibench.gate.leaks.findings import Finding
+from rsibench.gate.semantic.encoder import static_encoder
+from rsibench.gate.semantic.stage import STATIC_THRESHOLD, SemanticStage
 
 PER_TRANSFORM = 250
 
@@ -37,13 +39,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--semantic", action="store_true")
+    parser.add_argument("--threshold", type=float, default=STATIC_THRESHOLD)
     parser.add_argument("--real", type=Path)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     items, negatives = make_set(asked.seed, each=60, negatives=4000)
     if asked.real:
         items = [*items, *real_items(asked.real)]
-    index = ProtectedIndex(items, key=asked.seed)
+    semantic = SemanticStage(items, static_encoder(), asked.threshold) if asked.semantic else None
+    index = ProtectedIndex(items, key=asked.seed, semantic=semantic)
     alarms = scan(index, negatives)
     alarmed = Counter(finding.leak.value for finding in alarms if not _pocket_template(finding))
     rows_alarmed = len({finding.row for finding in alarms if not _pocket_template(finding)})

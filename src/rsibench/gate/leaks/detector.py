@@ -7,6 +7,7 @@ resembles, and which item that was is in the findings only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from rsibench.gate.leaks.compare import judge, signs_of
 from rsibench.gate.leaks.decode import canonical, hidden_texts
 from rsibench.gate.leaks.findings import Finding
 from rsibench.gate.leaks.index import Candidate, TextIndex
+from rsibench.gate.leaks.numbers import NumberIndex
 from rsibench.gate.leaks.options import OptionIndex
 from rsibench.gate.leaks.patches import PatchIndex
 from rsibench.gate.leaks.phrases import RUN_ANSWERS, Match, PhraseIndex
@@ -33,20 +35,34 @@ _SPAN_CHARACTERS = 400
 _MOST_CANDIDATES = 48
 
 
+class Searcher(Protocol):
+    """Looks for items in one canonical text."""
+
+    def search(self, text: str, /) -> Iterable[Match]: ...
+
+
 class ProtectedIndex:
     """Everything that is protected, ready to be searched. Never serialised; safe to share between threads."""
 
-    def __init__(self, items: Sequence[ProtectedItem], canaries: Sequence[str] = (), key: int | None = None) -> None:
+    def __init__(
+        self,
+        items: Sequence[ProtectedItem],
+        canaries: Sequence[str] = (),
+        key: int | None = None,
+        semantic: Searcher | None = None,
+    ) -> None:
+        """`semantic` is a further search of every row, such as a SemanticStage over the same items."""
         self.items = tuple(items)
+        self.semantic = semantic
         self.texts = TextIndex(self.items, key)
         self.phrases = PhraseIndex(self.items, canaries)
         self.options = OptionIndex(self.items)
         self.patches = PatchIndex(self.items)
         self.codes = CodeIndex(self.items)
+        self.numbers = NumberIndex(self.items)
         hasher = self.texts.hasher
-        self.anchored = tuple(
-            (Anchors(hasher, index.anchors), index.search) for index in (self.phrases, self.options, self.patches)
-        )
+        searches = (self.phrases, self.options, self.patches, self.numbers)
+        self.anchored = tuple((Anchors(hasher, index.anchors), index.search) for index in searches)
 
 
 class Detector:
@@ -96,6 +112,8 @@ class Detector:
             self._note(rows[segment], self._index.phrases.runs(rows[segment][1]))
         for row in rows:
             self._note(row, self._index.codes.search(row[1]))
+            if self._index.semantic is not None:
+                self._note(row, self._index.semantic.search(row[1]))
         return _suspects(block, [text for _, text, _ in rows])
 
     def _note(self, row: tuple[int, str, str], matches: Iterable[Match]) -> None:
