@@ -15,6 +15,8 @@ import numpy as np
 
 from rsibench.gate.leaks.words import WordHasher, grams
 
+MOST_ROWS = 250_000
+"""Rows that are remembered, so that memory stays bounded; later rows are compared with these only."""
 _RUN_WORDS = 4
 _HASHES = 6
 _AGREEING = 5
@@ -51,6 +53,8 @@ class DuplicateCounter:
         digest = hashlib.blake2b(joined.encode("utf-8", "replace"), digest_size=16).digest()
         if digest in self._digests:
             self._exact += 1
+            return
+        if len(self._digests) >= MOST_ROWS:
             return
         self._digests.add(digest)
         signature = _signature(joined)
