@@ -30,8 +30,9 @@ from rsibench.testing.lab import DATA, HYPOTHESIS, RECIPE
 from rsibench.testing.tokenizer import tiny_tokenizer
 
 _PIECES = (
-    b"NaN", b"\\ud800", b"\xff\xfe", b"\x00", b"\r\n", b"[" * 50, b'{"a":' * 20, b"<|im_start|>", b"1e999", b'"', b"\\", b"}",
-    b"\xef\xbb\xbf", "\u202e\u200b".encode(), b"%41%42%43%44", b"&#65;&#66;", base64.b64encode(gzip.compress(b"a" * 10**6)),
+    b"NaN", b"\\ud800", b"\xff\xfe", b"\x00", b"\r\n", b"[" * 50, b'{"a":' * 20, b"<|im_start|>", b"1e999", b'"', b"}",
+    b"\\", b"\xef\xbb\xbf", "\u202e\u200b".encode(), b"%41%42%43%44", b"&#65;&#66;",
+    base64.b64encode(gzip.compress(b"a" * 10**6)),
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import json
 import random
 import re
 import urllib.parse
+import zlib
 from collections.abc import Callable, Mapping
 
 from benchmarks.gate import pools
@@ -130,6 +131,17 @@ def spanish(item: ProtectedItem, _dice: random.Random) -> list[str]:
     return _by_dictionary(item, pools.SPANISH)
 
 
+def other_script(item: ProtectedItem, _dice: random.Random) -> list[str]:
+    """Every word replaced by two Chinese characters, numbers kept: what is left of an item in a foreign script."""
+    text = re.sub(r"[A-Za-z]+", lambda match: _ideographs(match.group().lower()), item.prompt)
+    return [re.sub(r"(?<=[^\x00-\x7f]) (?=[^\x00-\x7f])", "", text), "Done."]
+
+
+def _ideographs(word: str) -> str:
+    value = zlib.crc32(word.encode())
+    return chr(0x4E00 + value % 5000) + chr(0x4E00 + value // 5000 % 5000)
+
+
 def answers_by_name(item: ProtectedItem, dice: random.Random) -> list[str] | None:
     if not item.names:
         return None
@@ -184,4 +196,5 @@ TRANSFORMS: dict[str, Transform] = {
     "paraphrase by rule": paraphrase,
     "German by dictionary": german,
     "Spanish by dictionary": spanish,
+    "every word in Chinese script": other_script,
 }

@@ -1,7 +1,7 @@
 """Numbers of an item in the item's order, whatever the words between them: what a translation leaves as it is.
 
-Only items with four or more telling numbers can be found so, and only where the numbers stand about as close together as
-in the item.
+Only items with four or more telling numbers can be found so, and only where the numbers stand about as close together
+as in the item.
 """
 
 from __future__ import annotations
