@@ -53,5 +53,10 @@ def test_the_number_of_blobs_is_bounded() -> None:
     assert len(hidden_texts(f"{blob} \n" * 500)) <= MAX_BLOBS
 
 
+def test_a_long_run_of_one_letter_takes_no_quadratic_time() -> None:
+    bomb = base64.b64encode(gzip.compress(b"a" * MAX_DECODED_BYTES)).decode()
+    assert any(set(text) == {"a"} for text in hidden_texts(bomb))
+
+
 def test_random_bytes_are_not_text() -> None:
     assert hidden_texts(base64.b64encode(bytes(range(256))).decode()) == []

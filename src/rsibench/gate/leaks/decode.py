@@ -21,7 +21,7 @@ MAX_DECODED_BYTES = 1 << 20
 _LEAST_TEXT = 12
 _PRINTABLE_SHARE = 0.85
 _BLOB = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
-_WRAPPED = re.compile(r"(?:[A-Za-z0-9+/]{60,76}\r?\n){2,}[A-Za-z0-9+/]*={0,2}")
+_WRAPPED = re.compile(r"(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{60,76}\r?\n){2,}[A-Za-z0-9+/]*={0,2}")
 _LONG_WORD = re.compile(r"[A-Za-z0-9+/]{20}")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _INVISIBLE = re.compile(

@@ -26,7 +26,7 @@ def static_encoder() -> Encoder:
     Raises EnvironmentFault when the extra is not installed.
     """
     try:
-        import wordllama  # noqa: PLC0415 - a heavy library of an extra
+        import wordllama  # type: ignore[import-untyped,import-not-found,unused-ignore] # noqa: PLC0415 - of an extra
     except ImportError as error:
         raise EnvironmentFault(
             "the semantic stage needs wordllama",
