@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from rsibench.gate.codes import Code
 from rsibench.gate.problems import Problems, quoted
 from rsibench.gate.row import Conversation
+from rsibench.ids import sha256_bytes
 from rsibench.spec.contamination import ContaminationPolicy
+
+
+def from_rollouts(conversation: Conversation, rollouts: Set[str]) -> bool:
+    """Whether the row holds a rollout of the lab unchanged. `rollouts` are SHA-256 digests of their UTF-8 texts.
+
+    Only whole texts of assistant turns are compared; a rollout that was edited is no longer traced.
+    """
+    texts = (message.content for message in conversation.messages if message.role == "assistant")
+    return any(sha256_bytes(text.encode()) in rollouts for text in texts)
 
 
 def check_source(conversation: Conversation, policy: ContaminationPolicy, problems: Problems) -> None:

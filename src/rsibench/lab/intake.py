@@ -164,7 +164,8 @@ class Intake:
 
     def _keep_evidence(self, number: int, refusal: Refusal, findings: Sequence[Finding]) -> None:
         """Stores what was matched, so that a refusal can be contested. It is never part of an answer."""
-        evidence = self._core.blobs.put(evidence_json(findings))
+        refusing = self._core.terms.gate.data.contamination.refuse
+        evidence = self._core.blobs.put(evidence_json([one for one in findings if one.leak in refusing]))
         detail = f"submission {number}: {', '.join(refusal.incidents)}; evidence in blob {evidence}"
         self._core.journal.append(events.IncidentRecorded(incident="contamination", detail=detail))
 

@@ -17,6 +17,7 @@ from rsibench.spec.contamination import LeakClass
 
 SHORT_WORDS = 40
 _LONG_WORDS = 400
+_MOST_PAIRS = 20_000
 _NEAR_SHARE = 0.8
 _SIGN = re.compile(r"[<>=*/^+]")
 _TEMPLATE_SHARE = 0.85
@@ -91,7 +92,7 @@ class _Alignment(NamedTuple):
 
 
 def _aligned(item: Sequence[str], window: Sequence[str]) -> _Alignment:
-    if len(item) > _LONG_WORDS:
+    if len(item) > _LONG_WORDS or _pairs(item, window) > _MOST_PAIRS:
         return _counted(item, window)
     exact = typos = changed = 0
     matcher = SequenceMatcher(None, item, window, autojunk=False)
@@ -108,6 +109,12 @@ def _aligned(item: Sequence[str], window: Sequence[str]) -> _Alignment:
                 elif misspelt(mine, other):
                     typos += 1
     return _Alignment(exact, typos, changed)
+
+
+def _pairs(item: Sequence[str], window: Sequence[str]) -> int:
+    """How many pairs of equal words there are; what an alignment costs grows with it, whatever a row was made for."""
+    theirs = Counter(window)
+    return sum(theirs[word] for word in item)
 
 
 def _paired(mine: Sequence[str], other: Sequence[str]) -> list[tuple[str, str]]:
