@@ -15,8 +15,11 @@ from rsibench.gate.codes import Code
 from rsibench.gate.config import resolve_config
 from rsibench.gate.files import SubmissionFiles, read_lines
 from rsibench.gate.hypothesis import check_hypothesis
+from rsibench.gate.leaks.detector import ProtectedIndex
+from rsibench.gate.leaks.duplicates import DuplicateCounts
 from rsibench.gate.problems import Problems
 from rsibench.gate.row import Conversation, RowReader
+from rsibench.gate.screen import Screen, Witness
 from rsibench.gate.shape import RowReport
 from rsibench.rendering import RenderedRow, Renderer
 from rsibench.spec.profile import DataPolicy
@@ -35,6 +38,8 @@ class GatePolicy:
     recipe: Recipe
     data: DataPolicy
     renderer: Renderer
+    protected: ProtectedIndex | None = None
+    """What no row may hold; without it nothing is looked for."""
 
 
 class TrainingRow(NamedTuple):
@@ -55,19 +60,23 @@ class Admitted:
     loss_tokens: int
     train_tokens: int
     families: dict[str, int]
+    duplicates: DuplicateCounts
 
 
-def check_submission(files: SubmissionFiles, policy: GatePolicy) -> Admitted:
+def check_submission(files: SubmissionFiles, policy: GatePolicy, witness: Witness | None = None) -> Admitted:
     """Admits a submission. Raises SubmissionRefused with every reason that was found."""
     problems = Problems()
     config = resolve_config(files.config, policy.recipe.knobs, problems)
     check_hypothesis(files.hypothesis, policy.data.max_hypothesis_bytes, problems)
     collector = _Collector(policy, problems)
     reader = RowReader(policy.data, problems)
+    screen = Screen(policy.protected, policy.data.contamination, problems, witness)
     for line in read_lines(files.rows, policy.data, problems):
         conversation = reader.read(line)
         if conversation is not None:
+            screen.take(conversation)
             collector.take(conversation)
+    screen.finish()
     epochs = config.epochs if config is not None else max(1, int(policy.recipe.knobs.epochs.minimum))
     _check_exposure(collector, epochs, policy.recipe.max_train_tokens, problems)
     problems.raise_if_any()
@@ -80,6 +89,7 @@ def check_submission(files: SubmissionFiles, policy: GatePolicy) -> Admitted:
         loss_tokens=collector.loss_tokens,
         train_tokens=collector.row_tokens * epochs,
         families=dict(sorted(collector.families.items())),
+        duplicates=screen.duplicates,
     )
 
 

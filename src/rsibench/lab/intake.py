@@ -8,12 +8,13 @@ record, so that the first answer and every repeated one are the same. A key belo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rsibench.errors import BudgetError, LabError, SubmissionRefused
 from rsibench.gate.config import resolve_config
 from rsibench.gate.files import SubmissionFiles
+from rsibench.gate.leaks.findings import Finding, evidence_json
 from rsibench.gate.problems import Problems
 from rsibench.gate.submission import Admitted, check_submission
 from rsibench.ids import sha256_bytes
@@ -123,10 +124,11 @@ class Intake:
             submission = self._core.journal.state().submissions[number]
             if submission.decision is not Decision.PENDING:
                 return
+            findings: list[Finding] = []
             try:
-                admitted = check_submission(self.files_of(submission), self._core.terms.gate)
+                admitted = check_submission(self.files_of(submission), self._core.terms.gate, findings.append)
             except SubmissionRefused as error:
-                self._settle_on(number, Refusal.of(error))
+                self._settle_on(number, Refusal.of(error), findings)
             else:
                 self._settle_on(number, admitted)
 
@@ -144,7 +146,7 @@ class Intake:
                 self._deciding.discard(number)
             core.wake()
 
-    def _settle_on(self, number: int, found: Admitted | Refusal) -> None:
+    def _settle_on(self, number: int, found: Admitted | Refusal, findings: Sequence[Finding] = ()) -> None:
         """Records what becomes of a submission, unless the run was closed over it in the meantime."""
         with self._core.change() as state:
             submission = state.submissions[number]
@@ -157,6 +159,15 @@ class Intake:
             refusal = found if isinstance(found, Refusal) else self._admit(state, submission, found)
             if refusal is not None:
                 refuse(self._core, number, refusal)
+                if refusal.incidents and findings:
+                    self._keep_evidence(number, refusal, findings)
+
+    def _keep_evidence(self, number: int, refusal: Refusal, findings: Sequence[Finding]) -> None:
+        """Stores what was matched, so that a refusal can be contested. It is never part of an answer."""
+        refusing = self._core.terms.gate.data.contamination.refuse
+        evidence = self._core.blobs.put(evidence_json([one for one in findings if one.leak in refusing]))
+        detail = f"submission {number}: {', '.join(refusal.incidents)}; evidence in blob {evidence}"
+        self._core.journal.append(events.IncidentRecorded(incident="contamination", detail=detail))
 
     def _admit(self, state: RunState, submission: SubmissionState, admitted: Admitted) -> Refusal | None:
         """Reserves the attempt's cost and records it, or says why it cannot be."""

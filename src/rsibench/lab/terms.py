@@ -1,6 +1,6 @@
 """What a lab session is bound to: the gate's policy, budget, prices, feedback level and selection items.
 
-It holds nothing of the official split.
+Of the official split it holds only what the gate must recognise, inside the gate's policy; no view or reply reads it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
+from rsibench.gate.leaks.detector import ProtectedIndex
 from rsibench.gate.submission import GatePolicy
 from rsibench.rendering import Renderer
 from rsibench.spec.budget import Budget
@@ -49,12 +50,13 @@ class LabTerms:
         selection: Sequence[Item],
         evaluation: EvaluationBound,
         estimate_seconds: Callable[[int], float],
+        protected: ProtectedIndex | None = None,
     ) -> LabTerms:
         """The terms of a locked protocol; `selection` are its selection items."""
         return cls(
             profile=protocol.profile,
             variant=protocol.variant,
-            gate=GatePolicy(recipe=protocol.recipe, data=protocol.data, renderer=renderer),
+            gate=GatePolicy(recipe=protocol.recipe, data=protocol.data, renderer=renderer, protected=protected),
             budget=protocol.budget,
             pricing=protocol.pricing,
             feedback=protocol.feedback,

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import IO
 
 from rsibench.errors import EnvironmentFault, LabError
+from rsibench.gate.leaks.detector import ProtectedIndex
+from rsibench.gate.leaks.protected import protected_items
 from rsibench.journal.events import RunPlanned, RunResumed
 from rsibench.journal.journal import Journal
 from rsibench.journal.state import Phase
@@ -82,6 +84,9 @@ def open_run(
                 planned.selection, planned.renderer, lock.protocol.decoding, lock.protocol.system_prompt
             ),
             estimate_seconds=pace.attempt_seconds,
+            protected=ProtectedIndex(
+                protected_items([*planned.selection, *planned.official]), lock.protocol.data.contamination.canaries
+            ),
         )
         session = Session(terms, store=store, journal=journal, ledger=ledger, blobs=blobs, clock=clock)
         state = journal.state()

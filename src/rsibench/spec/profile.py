@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from rsibench.spec.budget import Budget
+from rsibench.spec.contamination import ContaminationPolicy
 from rsibench.spec.frozen import Frozen
 from rsibench.spec.recipe import Recipe
 
@@ -59,6 +60,7 @@ class DataPolicy(Frozen):
     max_messages_per_row: int = Field(gt=0)
     max_json_depth: int = Field(gt=0)
     max_hypothesis_bytes: int = Field(gt=0)
+    contamination: ContaminationPolicy = ContaminationPolicy()
 
 
 class PriceReference(Frozen):

@@ -54,6 +54,8 @@ data:
   max_messages_per_row: 32
   max_json_depth: 16
   max_hypothesis_bytes: 16384
+  contamination:
+    refuse: [canary, verbatim, near, options, code, patch, answer-key, identifier]
 coverage_gate: 0.95
 budget:
   wall_seconds: {wall_seconds}

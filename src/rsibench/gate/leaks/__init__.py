@@ -1,0 +1,1 @@
+"""Finding protected evaluation material in training rows. Inputs are protected items and rows, outputs are findings."""
