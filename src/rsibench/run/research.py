@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from typing import Protocol
 
 from rsibench.journal.events import ResearcherExited, ResearcherStarted
 from rsibench.journal.state import Phase, RunState
@@ -26,6 +27,25 @@ _TICK_SECONDS = 0.2
 _SOCKET_PREFIX = "rsibench-"
 
 
+class Starter(Protocol):
+    """Starts a researcher's process, for the `number`-th time, with the protocol's message when it stopped early."""
+
+    def start(self, number: int, socket: Path, message: str | None) -> ResearcherProcess:
+        """The running process; the lab listens on `socket`."""
+
+
+class ScriptedStarter:
+    """Starts the scripted researcher that the lock names."""
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+
+    def start(self, number: int, socket: Path, message: str | None) -> ResearcherProcess:  # noqa: ARG002 - the protocol
+        run, folder = self._context.planned.lock.run, self._context.folder
+        command = researcher_command(run.researcher, run.seed, message=message)
+        return ResearcherProcess(command, folder.workspace, socket, folder.logs / "researcher.log")
+
+
 class Ended(StrEnum):
     """Why the controller stopped watching a researcher's process."""
 
@@ -37,8 +57,12 @@ class Ended(StrEnum):
     """The wall-clock budget is used up."""
 
 
-def research(context: RunContext) -> None:
-    """From an opened budget to a committed selection; does nothing in a run that is beyond it."""
+def research(context: RunContext, starter: Starter | None = None) -> None:
+    """From an opened budget to a committed selection; does nothing in a run that is beyond it.
+
+    `starter` starts the researcher's process; None starts the scripted one that the lock names.
+    """
+    start = starter or ScriptedStarter(context)
     session = context.session
     if context.journal.state().phase not in (Phase.PREPARING, Phase.RESEARCHING):
         return
@@ -48,7 +72,7 @@ def research(context: RunContext) -> None:
     context.progress.begin("waiting for a submission")
     with _lab_socket(context) as socket, AttemptLoop(context) as loop:
         while context.journal.state().committed is None:
-            ended = _one_start(context, socket, loop)
+            ended = _one_start(context, socket, loop, start)
             _after(context, ended, loop)
 
 
@@ -66,16 +90,14 @@ def _lab_socket(context: RunContext) -> Iterator[Path]:
             yield socket
 
 
-def _one_start(context: RunContext, socket: Path, loop: AttemptLoop) -> Ended:
+def _one_start(context: RunContext, socket: Path, loop: AttemptLoop, starter: Starter) -> Ended:
     """Starts the researcher once and watches it to its end."""
     state = context.journal.state()
     number = state.researchers_started + 1
-    run = context.planned.lock.run
     again = early_stops(state, _exits(context)) > 0
     message = context.planned.lock.protocol.early_stop_message if again else None
-    command = researcher_command(run.researcher, run.seed, message=message)
     context.journal.append(ResearcherStarted(number=number))
-    process = ResearcherProcess(command, context.folder.workspace, socket, context.folder.logs / "researcher.log")
+    process = starter.start(number, socket, message)
     ended: Ended | None = None
     try:
         ended = _watch(context, loop, lambda: process.poll() is not None)
