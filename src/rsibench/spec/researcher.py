@@ -1,6 +1,6 @@
 """What is said about an agent that does research: how it reaches its model, what it did, how it ended.
 
-Plain data without behaviour. What an agent says about its own tokens and dollars is advice only; the meter is the record.
+Plain data without behaviour. What an agent says about its own tokens and dollars is advice; the meter is the record.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class ModelEndpoint:
     @property
     def calls(self) -> tuple[SeenRequest, ...]:
         """The requests that asked the model for an answer."""
-        return tuple(one for one in self.requests if one.method == "POST" and wire_of(one.path) is not None)
+        return tuple(one for one in self.requests if one.method == "POST" and wire_of(one.path.partition("?")[0]))
 
     def disturb(self, *disturbances: Disturbance | None) -> None:
         """Adds disturbances for the next requests."""

@@ -1,4 +1,9 @@
-"""The real agents against a scripted model on loopback, on a real lab with a fake engine. No key, no provider."""
+"""The real agents against a scripted model on loopback, on a real lab with a fake engine. No key, no provider.
+
+Codex is asked for a model it does not know: for those it knows it may offer its tools in a form of their own (an input
+item `additional_tools` with a JavaScript tool), which the scripted model does not speak.
+"""
+# ruff: noqa: S604 - `shell=` is a turn's field, no subprocess
 
 from __future__ import annotations
 
@@ -17,11 +22,11 @@ from rsibench.run.result import RunResult
 from rsibench.spec.researcher import AgentEnd, EventKind, ModelAccess
 from rsibench.spec.settings import cache_folder
 from rsibench.testing.model_endpoint import ModelEndpoint
-from rsibench.testing.model_turns import Script, Turn, by_position
+from rsibench.testing.model_turns import Refuse, Script, Turn, by_position
 from rsibench.testing.runs import TinyRuns
 
 TOKEN = "run-token-of-a-test"
-MODELS = {"claude-code": "claude-opus-4-8", "codex": "gpt-5.6-sol"}
+MODELS = {"claude-code": "claude-opus-4-8", "codex": "scripted-model"}
 _FAMILY = "$(python3 -c \"import json; print(json.load(open('evidence/profile.json'))['families'][{place}])\")"
 
 
@@ -93,8 +98,6 @@ def test_an_agent_that_stops_early_is_resumed_in_its_session(runs: TinyRuns, age
 
 
 def test_out_of_money_ends_the_agent_and_is_told_apart(runs: TinyRuns, agent: InstalledAgent) -> None:
-    from rsibench.testing.model_turns import Refuse
-
     refusal = Refuse(402, message="budget used up", headers={"x-should-retry": "false"})
     with ModelEndpoint(by_position(CAREFUL), key=TOKEN, disturbances=[refusal] * 40) as endpoint:
         result, starter = drive(runs, agent, endpoint)
@@ -103,18 +106,12 @@ def test_out_of_money_ends_the_agent_and_is_told_apart(runs: TinyRuns, agent: In
 
 
 def test_a_busy_provider_is_waited_for(runs: TinyRuns, agent: InstalledAgent) -> None:
-    busy = [_busy() for _ in range(2)]
-    with ModelEndpoint(by_position(CAREFUL[-2:]), key=TOKEN, disturbances=busy) as endpoint:
-        endpoint.script = by_position([Turn(shell="./lab select none --final"), Turn(text="done")])
+    busy = [Refuse(529, kind="overloaded_error", headers={"retry-after": "0"})] * 2
+    turns = [Turn(shell="./lab select none --final"), Turn(text="done")]
+    with ModelEndpoint(by_position(turns), key=TOKEN, disturbances=busy) as endpoint:
         result, starter = drive(runs, agent, endpoint)
     assert result.selection_rule == "explicit"
     assert len(starter.transcripts) == 1
-
-
-def _busy() -> object:
-    from rsibench.testing.model_turns import Refuse
-
-    return Refuse(529, kind="overloaded_error", headers={"retry-after": "0"})
 
 
 def test_the_controllers_secrets_are_nowhere_in_the_run(
