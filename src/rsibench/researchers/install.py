@@ -16,6 +16,7 @@ from rsibench.errors import EnvironmentFault, SpecError
 from rsibench.ports.adapter import AgentAdapter
 from rsibench.researchers.agents.claude_code import ClaudeCode
 from rsibench.researchers.agents.codex import Codex
+from rsibench.researchers.agents.opencode import OpenCode
 
 _INSTALL_SECONDS = 900
 _MACHINES = {"x86_64": "x64", "aarch64": "arm64", "arm64": "arm64"}
@@ -41,6 +42,9 @@ AGENTS: dict[str, AgentPackage] = {
         "Anthropic's command line agent",
     ),
     "codex": AgentPackage(Codex(), "@openai/codex", "0.171.0", _CODEX_PROGRAM, "OpenAI's command line agent"),
+    "opencode": AgentPackage(
+        OpenCode(), "opencode-ai", "1.18.33", "node_modules/opencode-linux-{machine}/bin/opencode", "OpenCode"
+    ),
 }
 
 

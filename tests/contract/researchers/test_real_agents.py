@@ -26,7 +26,7 @@ from rsibench.testing.model_turns import Refuse, Script, Turn, by_position
 from rsibench.testing.runs import TinyRuns
 
 TOKEN = "run-token-of-a-test"
-MODELS = {"claude-code": "claude-opus-4-8", "codex": "scripted-model"}
+MODELS = {"claude-code": "claude-opus-4-8", "codex": "scripted-model", "opencode": "scripted-model"}
 _FAMILY = "$(python3 -c \"import json; print(json.load(open('evidence/profile.json'))['families'][{place}])\")"
 
 
