@@ -112,6 +112,8 @@ class ResearcherExited(Event):
     number: int
     exit_code: int | None
     stopped_by_controller: bool
+    api_error: bool = False
+    """The model API failed for good: not the agent's fault, so it is no early stop."""
 
 
 class SubmissionReceived(Event):

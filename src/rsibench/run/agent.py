@@ -13,7 +13,7 @@ from rsibench.researchers.install import InstalledAgent
 from rsibench.researchers.transcript import Transcript, session_of
 from rsibench.run.context import RunContext
 from rsibench.run.researcher import ResearcherProcess
-from rsibench.spec.researcher import ModelAccess
+from rsibench.spec.researcher import AgentEnd, ModelAccess
 
 FIRST_MESSAGE = "Read TASK.md in this folder and do what it says. Begin now; nobody will answer questions."
 
@@ -46,3 +46,7 @@ class AgentStarter:
             transcript=transcript,
             stop_signal=adapter.stop_signal,
         )
+
+    def end(self, exit_code: int | None) -> AgentEnd:
+        """By everything the last start said."""
+        return self._agent.adapter.outcome(self.transcripts[-1].events, exit_code)

@@ -21,9 +21,13 @@ from rsibench.run.attempts import AttemptLoop
 from rsibench.run.context import RunContext
 from rsibench.run.researcher import ResearcherProcess
 from rsibench.run.workspace import prepare_workspace
+from rsibench.spec.researcher import AgentEnd
 from rsibench.units import Account
 
 _TICK_SECONDS = 0.2
+MAX_API_ERRORS = 3
+"""How often an agent is started again because its model API failed, in a run."""
+_FIRST_BACKOFF_SECONDS = 1.0
 _SOCKET_PREFIX = "rsibench-"
 
 
@@ -32,6 +36,9 @@ class Starter(Protocol):
 
     def start(self, number: int, socket: Path, message: str | None) -> ResearcherProcess:
         """The running process; the lab listens on `socket`."""
+
+    def end(self, exit_code: int | None) -> AgentEnd:
+        """How the last start ended, asked after its process was stopped."""
 
 
 class ScriptedStarter:
@@ -44,6 +51,10 @@ class ScriptedStarter:
         run, folder = self._context.planned.lock.run, self._context.folder
         command = researcher_command(run.researcher, run.seed, message=message)
         return ResearcherProcess(command, folder.workspace, socket, folder.logs / "researcher.log")
+
+    def end(self, exit_code: int | None) -> AgentEnd:
+        """A scripted researcher has no model that could fail."""
+        return AgentEnd.COMPLETED if exit_code == 0 else AgentEnd.CRASHED
 
 
 class Ended(StrEnum):
@@ -78,7 +89,9 @@ def research(context: RunContext, starter: Starter | None = None) -> None:
 
 def early_stops(state: RunState, exits: list[ResearcherExited]) -> int:
     """How often the researcher ended by itself before the run was committed."""
-    return 0 if state.committed else sum(not exited.stopped_by_controller for exited in exits)
+    if state.committed:
+        return 0
+    return sum(not (exited.stopped_by_controller or exited.api_error) for exited in exits)
 
 
 @contextmanager
@@ -94,7 +107,7 @@ def _one_start(context: RunContext, socket: Path, loop: AttemptLoop, starter: St
     """Starts the researcher once and watches it to its end."""
     state = context.journal.state()
     number = state.researchers_started + 1
-    again = early_stops(state, _exits(context)) > 0
+    again = any(not exited.stopped_by_controller for exited in _exits(context))
     message = context.planned.lock.protocol.early_stop_message if again else None
     context.journal.append(ResearcherStarted(number=number))
     process = starter.start(number, socket, message)
@@ -105,7 +118,12 @@ def _one_start(context: RunContext, socket: Path, loop: AttemptLoop, starter: St
         code = process.stop()
         stopped = ended is not Ended.EXITED
         context.journal.append(
-            ResearcherExited(number=number, exit_code=None if stopped else code, stopped_by_controller=stopped)
+            ResearcherExited(
+                number=number,
+                exit_code=None if stopped else code,
+                stopped_by_controller=stopped,
+                api_error=not stopped and starter.end(code) is AgentEnd.API_ERROR,
+            )
         )
     return ended
 
@@ -137,6 +155,10 @@ def _after(context: RunContext, ended: Ended, loop: AttemptLoop) -> None:
         context.session.commit("final-window")
     elif state.balances[Account.ATTEMPTS].available == 0:
         context.session.commit("budget")
+    elif (failures := sum(exited.api_error for exited in _exits(context))) > MAX_API_ERRORS:
+        context.session.commit("researcher-ended")
+    elif failures and _exits(context)[-1].api_error:
+        context.clock.sleep(min(_FIRST_BACKOFF_SECONDS * 2 ** (failures - 1), context.session.seconds_left()))
     elif early_stops(state, _exits(context)) > context.planned.lock.protocol.budget.max_early_stops:
         context.session.commit("researcher-ended")
 

@@ -17,7 +17,7 @@ from rsibench.researchers.install import AGENTS, InstalledAgent, agents_folder, 
 from rsibench.run.agent import AgentStarter
 from rsibench.run.execute import prepare, seal
 from rsibench.run.official import official
-from rsibench.run.research import research
+from rsibench.run.research import MAX_API_ERRORS, research
 from rsibench.run.result import RunResult
 from rsibench.spec.researcher import AgentEnd, EventKind, ModelAccess
 from rsibench.spec.settings import cache_folder
@@ -138,3 +138,13 @@ def test_exits_are_journaled_once_a_start(runs: TinyRuns, agent: InstalledAgent)
     with runs.open(runs.again(f"run-{agent.name}")) as context:
         exits = [one.event for one in context.journal.entries() if isinstance(one.event, ResearcherExited)]
     assert len(exits) == len(starter.transcripts)
+
+
+def test_a_failing_api_is_no_early_stop_and_is_tried_a_bounded_number_of_times(
+    runs: TinyRuns, agent: InstalledAgent
+) -> None:
+    refusal = Refuse(403, kind="permission_error", message="not allowed", headers={"x-should-retry": "false"})
+    with ModelEndpoint(by_position(CAREFUL), key=TOKEN, disturbances=[refusal] * 400) as endpoint:
+        result, starter = drive(runs, agent, endpoint)
+    assert result.closed_because == "researcher-ended"
+    assert len(starter.transcripts) == MAX_API_ERRORS + 1
