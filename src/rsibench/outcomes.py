@@ -49,6 +49,38 @@ class AttemptOutcome(StrEnum):
     """The run ended before the attempt did."""
 
 
+class CallOutcome(StrEnum):
+    """How one call of an outside model ended."""
+
+    ANSWERED = "answered"
+    """An answer came with its usage."""
+    UNREPORTED = "unreported"
+    """An answer came without usage, or with tokens of a kind that has no price."""
+    BROKEN = "broken"
+    """The answer began and broke off, or could not be read; its usage is estimated."""
+    SILENT = "silent"
+    """The request was sent and nothing came back; whether it was billed cannot be known."""
+    REJECTED = "rejected"
+    """The provider answered with an error status, which it does not bill."""
+    UNREACHABLE = "unreachable"
+    """No connection could be made, so nothing was sent."""
+    ABANDONED = "abandoned"
+    """The run closed before the call was over."""
+    LOST = "lost"
+    """The controller died while the call was going on."""
+
+
+class CallCharge(StrEnum):
+    """What a call costs."""
+
+    USAGE = "usage"
+    """The usage that its event holds, at the recorded prices."""
+    RESERVATION = "reservation"
+    """All that was reserved: never less than what may have been billed, as far as the reservation's bound holds."""
+    NOTHING = "nothing"
+    """Nothing."""
+
+
 class TrialRule(NamedTuple):
     """What an outcome implies: a fresh retry, a place in the denominator, a charge for tokens really used."""
 
@@ -79,4 +111,15 @@ ATTEMPT_RULES: dict[AttemptOutcome, AttemptRule] = {
     AttemptOutcome.REFUSED: AttemptRule(selectable=False, uses_attempt=False, charges=False),
     AttemptOutcome.FAILED: AttemptRule(selectable=False, uses_attempt=False, charges=True),
     AttemptOutcome.CANCELLED: AttemptRule(selectable=False, uses_attempt=False, charges=True),
+}
+
+CALL_CHARGES: dict[CallOutcome, CallCharge] = {
+    CallOutcome.ANSWERED: CallCharge.USAGE,
+    CallOutcome.UNREPORTED: CallCharge.RESERVATION,
+    CallOutcome.BROKEN: CallCharge.USAGE,
+    CallOutcome.SILENT: CallCharge.RESERVATION,
+    CallOutcome.REJECTED: CallCharge.NOTHING,
+    CallOutcome.UNREACHABLE: CallCharge.NOTHING,
+    CallOutcome.ABANDONED: CallCharge.RESERVATION,
+    CallOutcome.LOST: CallCharge.RESERVATION,
 }

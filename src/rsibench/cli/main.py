@@ -68,6 +68,12 @@ def build_app() -> cyclopts.App:
     app.command(campaign)
     researchers = cyclopts.App(name="researchers", help="Who can improve the data.")
     researchers.command("rsibench.cli.researchers:list_researchers", name="list", help="Names and what they do.")
+    researchers.command(
+        "rsibench.cli.researchers:install", name="install", help="Install a pinned agent into a private folder."
+    )
+    researchers.command(
+        "rsibench.cli.researchers:check", name="check", help="A handshake with an agent, without a key."
+    )
     app.command(researchers)
     return app
 

@@ -11,9 +11,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from rsibench.outcomes import AttemptOutcome
+from rsibench.outcomes import AttemptOutcome, CallOutcome
 from rsibench.spec.frozen import Frozen
 from rsibench.spec.item import Split
+from rsibench.spec.model_calls import CallUsage, ModelPrices, Wire
 from rsibench.spec.recipe import RunConfig
 from rsibench.spec.score import Score
 from rsibench.spec.student import Sha256
@@ -111,6 +112,8 @@ class ResearcherExited(Event):
     number: int
     exit_code: int | None
     stopped_by_controller: bool
+    api_error: bool = False
+    """The model API failed for good: not the agent's fault, so it is no early stop."""
 
 
 class SubmissionReceived(Event):
@@ -261,6 +264,56 @@ class RunResumed(Event):
     kind: Literal["run.resumed"] = "run.resumed"
 
 
+class CallsPriced(Event):
+    """The prices at which calls of outside models are charged to `account`, recorded before the first of them."""
+
+    kind: Literal["calls.priced"] = "calls.priced"
+    account: Account
+    prices: ModelPrices
+
+
+class CallReserved(Event):
+    """A call of an outside model is about to be sent; the most it can cost is set aside under `reservation`.
+
+    `model` is the name that was asked for and is priced, `upstream_model` the one that the provider is asked for;
+    `effort`, `max_output_tokens` and `read_tokens` (a bound) are those of the request as sent. `dropped` names what
+    was taken out of the request.
+    """
+
+    kind: Literal["call.reserved"] = "call.reserved"
+    call: int
+    account: Account
+    reservation: str
+    wire: Wire
+    model: str
+    upstream_model: str
+    effort: str | None
+    read_tokens: int
+    max_output_tokens: int
+    capped: bool
+    """Whether the budget allowed less output than was asked for."""
+    dropped: tuple[str, ...] = ()
+
+
+class CallSettled(Event):
+    """A call is over. `cost_micro_usd` follows from `outcome`, `usage` and the recorded prices.
+
+    `charged_micro_usd` is less only when the provider used more than the reservation's bound and the account had no
+    more to give. `texts_sha256` are the answers of a rollout, so that rows made from them can be recognised.
+    """
+
+    kind: Literal["call.settled"] = "call.settled"
+    call: int
+    outcome: CallOutcome
+    status: int | None
+    """The provider's HTTP status, None when there was none."""
+    model_answered: str | None
+    usage: CallUsage | None
+    cost_micro_usd: int
+    charged_micro_usd: int
+    texts_sha256: tuple[Sha256, ...] = ()
+
+
 class IncidentRecorded(Event):
     """Somebody tried something forbidden, or something odd was seen. Data, never a crash."""
 
@@ -295,6 +348,9 @@ AnyEvent = Annotated[
     | RunSealed
     | RunInterrupted
     | RunResumed
+    | CallsPriced
+    | CallReserved
+    | CallSettled
     | IncidentRecorded,
     Field(discriminator="kind"),
 ]

@@ -2,7 +2,7 @@
 
 Invariant: pure; folding all at once or one after the other gives equal states, and every prefix of a valid journal is
 valid. What passes here is a possible history of a run; that it is the true one is the chain's business (`chain.py`).
-The rules themselves are in `rules_budget.py`, `rules_attempts.py` and `rules_course.py`.
+The rules themselves are in `rules_budget.py`, `rules_attempts.py`, `rules_course.py` and `rules_calls.py`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,13 @@ from rsibench.journal.events import Event, RunResumed
 from rsibench.journal.rules import Impossible, Step, require
 from rsibench.journal.rules_attempts import ATTEMPTS
 from rsibench.journal.rules_budget import BUDGET
+from rsibench.journal.rules_calls import CALLS
 from rsibench.journal.rules_course import COURSE
 from rsibench.journal.state import Phase, RunState
 
-STEPS: Mapping[type[Event], Step[Any]] = MappingProxyType({**BUDGET.steps(), **ATTEMPTS.steps(), **COURSE.steps()})
+STEPS: Mapping[type[Event], Step[Any]] = MappingProxyType(
+    {**BUDGET.steps(), **ATTEMPTS.steps(), **COURSE.steps(), **CALLS.steps()}
+)
 """What each kind of event does to a state."""
 
 

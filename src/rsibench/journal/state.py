@@ -13,8 +13,9 @@ from types import MappingProxyType
 
 from rsibench.journal.balance import Balance
 from rsibench.journal.events import RunPlanned
-from rsibench.outcomes import AttemptOutcome
+from rsibench.outcomes import AttemptOutcome, CallOutcome
 from rsibench.spec.item import Split
+from rsibench.spec.model_calls import CallUsage, ModelPrices, Wire
 from rsibench.spec.recipe import RunConfig
 from rsibench.spec.score import Score
 from rsibench.store.holding import Holding
@@ -166,6 +167,42 @@ class Incident:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenCall:
+    """A call of an outside model that is not over."""
+
+    number: int
+    account: Account
+    reservation: str
+    wire: Wire
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallTotals:
+    """Calls of one model on one account that are over: how they ended, what they used and what was charged."""
+
+    outcomes: Mapping[CallOutcome, int] = field(default_factory=lambda: MappingProxyType({}))
+    usage: CallUsage = field(default_factory=CallUsage)
+    cost_micro_usd: int = 0
+    charged_micro_usd: int = 0
+
+    @property
+    def calls(self) -> int:
+        """How many there were."""
+        return sum(self.outcomes.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """All calls of outside models. `prices` are by account, `totals` by account and model."""
+
+    prices: Mapping[Account, ModelPrices] = field(default_factory=lambda: MappingProxyType({}))
+    count: int = 0
+    open: Mapping[int, OpenCall] = field(default_factory=lambda: MappingProxyType({}))
+    totals: Mapping[tuple[Account, str], CallTotals] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
 class RunState:
     """Everything known about a run. Numbers of submissions, attempts and researcher processes start at 1."""
 
@@ -190,6 +227,7 @@ class RunState:
     official: OfficialResult | None = None
     result_blob: str | None = None
     incidents: tuple[Incident, ...] = ()
+    calls: Calls = Calls()
 
     @property
     def limits(self) -> dict[Account, int]:

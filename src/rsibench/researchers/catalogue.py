@@ -7,6 +7,7 @@ import sys
 from typing import NamedTuple
 
 from rsibench.errors import SpecError
+from rsibench.researchers.install import AGENTS
 
 SCRIPTED: dict[str, str] = {
     "feedback": "reads per-family failures, states a hypothesis, rebalances and repairs, keeps its best",
@@ -29,6 +30,12 @@ def researcher_command(name: str, seed: int, *, message: str | None = None) -> R
 
     Raises SpecError for an unknown name.
     """
+    if name in AGENTS:
+        raise SpecError(
+            f"{name} cannot be started by this command yet: its model calls would not be metered",
+            where="--researcher",
+            fix=f"scripted researchers run: {', '.join(SCRIPTED)}",
+        )
     if name not in SCRIPTED:
         close = difflib.get_close_matches(name, SCRIPTED, n=1)
         hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(SCRIPTED)}"

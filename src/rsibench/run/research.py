@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from typing import Protocol
 
 from rsibench.journal.events import ResearcherExited, ResearcherStarted
 from rsibench.journal.state import Phase, RunState
@@ -20,10 +21,40 @@ from rsibench.run.attempts import AttemptLoop
 from rsibench.run.context import RunContext
 from rsibench.run.researcher import ResearcherProcess
 from rsibench.run.workspace import prepare_workspace
+from rsibench.spec.researcher import AgentEnd
 from rsibench.units import Account
 
 _TICK_SECONDS = 0.2
+MAX_API_ERRORS = 3
+"""How often an agent is started again because its model API failed, in a run."""
+_FIRST_BACKOFF_SECONDS = 1.0
 _SOCKET_PREFIX = "rsibench-"
+
+
+class Starter(Protocol):
+    """Starts a researcher's process, for the `number`-th time, with the protocol's message when it stopped early."""
+
+    def start(self, number: int, socket: Path, message: str | None) -> ResearcherProcess:
+        """The running process; the lab listens on `socket`."""
+
+    def end(self, exit_code: int | None) -> AgentEnd:
+        """How the last start ended, asked after its process was stopped."""
+
+
+class ScriptedStarter:
+    """Starts the scripted researcher that the lock names."""
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+
+    def start(self, number: int, socket: Path, message: str | None) -> ResearcherProcess:  # noqa: ARG002 - the protocol
+        run, folder = self._context.planned.lock.run, self._context.folder
+        command = researcher_command(run.researcher, run.seed, message=message)
+        return ResearcherProcess(command, folder.workspace, socket, folder.logs / "researcher.log")
+
+    def end(self, exit_code: int | None) -> AgentEnd:
+        """A scripted researcher has no model that could fail."""
+        return AgentEnd.COMPLETED if exit_code == 0 else AgentEnd.CRASHED
 
 
 class Ended(StrEnum):
@@ -37,8 +68,12 @@ class Ended(StrEnum):
     """The wall-clock budget is used up."""
 
 
-def research(context: RunContext) -> None:
-    """From an opened budget to a committed selection; does nothing in a run that is beyond it."""
+def research(context: RunContext, starter: Starter | None = None) -> None:
+    """From an opened budget to a committed selection; does nothing in a run that is beyond it.
+
+    `starter` starts the researcher's process; None starts the scripted one that the lock names.
+    """
+    start = starter or ScriptedStarter(context)
     session = context.session
     if context.journal.state().phase not in (Phase.PREPARING, Phase.RESEARCHING):
         return
@@ -48,13 +83,15 @@ def research(context: RunContext) -> None:
     context.progress.begin("waiting for a submission")
     with _lab_socket(context) as socket, AttemptLoop(context) as loop:
         while context.journal.state().committed is None:
-            ended = _one_start(context, socket, loop)
+            ended = _one_start(context, socket, loop, start)
             _after(context, ended, loop)
 
 
 def early_stops(state: RunState, exits: list[ResearcherExited]) -> int:
     """How often the researcher ended by itself before the run was committed."""
-    return 0 if state.committed else sum(not exited.stopped_by_controller for exited in exits)
+    if state.committed:
+        return 0
+    return sum(not (exited.stopped_by_controller or exited.api_error) for exited in exits)
 
 
 @contextmanager
@@ -66,16 +103,14 @@ def _lab_socket(context: RunContext) -> Iterator[Path]:
             yield socket
 
 
-def _one_start(context: RunContext, socket: Path, loop: AttemptLoop) -> Ended:
+def _one_start(context: RunContext, socket: Path, loop: AttemptLoop, starter: Starter) -> Ended:
     """Starts the researcher once and watches it to its end."""
     state = context.journal.state()
     number = state.researchers_started + 1
-    run = context.planned.lock.run
-    again = early_stops(state, _exits(context)) > 0
+    again = any(not exited.stopped_by_controller for exited in _exits(context))
     message = context.planned.lock.protocol.early_stop_message if again else None
-    command = researcher_command(run.researcher, run.seed, message=message)
     context.journal.append(ResearcherStarted(number=number))
-    process = ResearcherProcess(command, context.folder.workspace, socket, context.folder.logs / "researcher.log")
+    process = starter.start(number, socket, message)
     ended: Ended | None = None
     try:
         ended = _watch(context, loop, lambda: process.poll() is not None)
@@ -83,7 +118,12 @@ def _one_start(context: RunContext, socket: Path, loop: AttemptLoop) -> Ended:
         code = process.stop()
         stopped = ended is not Ended.EXITED
         context.journal.append(
-            ResearcherExited(number=number, exit_code=None if stopped else code, stopped_by_controller=stopped)
+            ResearcherExited(
+                number=number,
+                exit_code=None if stopped else code,
+                stopped_by_controller=stopped,
+                api_error=not stopped and starter.end(code) is AgentEnd.API_ERROR,
+            )
         )
     return ended
 
@@ -115,6 +155,10 @@ def _after(context: RunContext, ended: Ended, loop: AttemptLoop) -> None:
         context.session.commit("final-window")
     elif state.balances[Account.ATTEMPTS].available == 0:
         context.session.commit("budget")
+    elif (failures := sum(exited.api_error for exited in _exits(context))) > MAX_API_ERRORS:
+        context.session.commit("researcher-ended")
+    elif failures and _exits(context)[-1].api_error:
+        context.clock.sleep(min(_FIRST_BACKOFF_SECONDS * 2 ** (failures - 1), context.session.seconds_left()))
     elif early_stops(state, _exits(context)) > context.planned.lock.protocol.budget.max_early_stops:
         context.session.commit("researcher-ended")
 

@@ -10,11 +10,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from importlib import resources
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from rsibench.researchers.catalogue import ResearcherCommand
+from rsibench.researchers.transcript import Transcript
 from rsibench.spec.settings import harmless_environment
 
 _GRACE_SECONDS = 5.0
@@ -22,20 +25,39 @@ LAB_VARIABLE = "RSIBENCH_LAB"
 
 
 class ResearcherProcess:
-    """One start of a researcher. Its output goes to a log file; its process group dies with `stop`."""
+    """One start of a researcher. Its output goes to a log file; all that it started dies with `stop` or with us.
 
-    def __init__(self, command: ResearcherCommand, workspace: Path, socket: Path, log: Path) -> None:
+    With a `transcript` its standard output goes there, line by line, and only standard error to the log. `stop_signal`
+    is what the program ends on in an orderly way.
+    """
+
+    def __init__(
+        self,
+        command: ResearcherCommand,
+        workspace: Path,
+        socket: Path,
+        log: Path,
+        *,
+        transcript: Transcript | None = None,
+        stop_signal: signal.Signals = signal.SIGTERM,
+    ) -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
         self._log = log.open("ab")
+        self._stop_signal = stop_signal
+        self._transcript = transcript
         self._process = subprocess.Popen(
-            command.argv,
+            [sys.executable, "-I", "-S", _leash(), *command.argv],
             cwd=workspace,
             env=_environment(socket) | command.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=subprocess.STDOUT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE if transcript else self._log,
+            stderr=self._log if transcript else subprocess.STDOUT,
             start_new_session=True,
         )
+        self._pump: threading.Thread | None = None
+        if transcript is not None and self._process.stdout is not None:
+            self._pump = threading.Thread(target=transcript.pump, args=(self._process.stdout,), daemon=True)
+            self._pump.start()
 
     def poll(self) -> int | None:
         """The exit code, or None while it runs."""
@@ -49,12 +71,19 @@ class ResearcherProcess:
             return None
 
     def stop(self) -> int | None:
-        """Ask the whole process group to end, then kill what is left of it. Returns the leader's exit code."""
-        self._signal(signal.SIGTERM)
+        """Ask the program to end, then kill what is left of it and all it started. Returns its exit code."""
+        if self._process.poll() is None:
+            self._signal(self._stop_signal)
+            self.wait(_GRACE_SECONDS)
+        if self._process.stdin is not None:
+            self._process.stdin.close()  # the leash kills every descendant
         if self.wait(_GRACE_SECONDS) is None:
             self._signal(signal.SIGKILL)
             self.wait(_GRACE_SECONDS)
-        self._signal(signal.SIGKILL)
+        if self._pump is not None and self._transcript is not None and self._process.stdout is not None:
+            self._pump.join(_GRACE_SECONDS)
+            self._process.stdout.close()
+            self._transcript.close()
         self._log.close()
         return self._process.returncode
 
@@ -67,6 +96,10 @@ class ResearcherProcess:
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, number)
+
+
+def _leash() -> str:
+    return str(resources.files("rsibench") / "researchers" / "leash.py")
 
 
 def _environment(socket: Path) -> dict[str, str]:

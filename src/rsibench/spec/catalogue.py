@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Collection
 from importlib import resources
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from rsibench.errors import SpecError, UnknownPrice
 from rsibench.spec.campaign import CampaignSpec
 from rsibench.spec.frozen import Frozen
 from rsibench.spec.load import load_model
+from rsibench.spec.model_calls import ModelPrices, ModelPriceTable
 from rsibench.spec.prices import PriceTable, Pricing
 from rsibench.spec.profile import PriceReference, Profile
 from rsibench.spec.student import StudentSpec
@@ -45,6 +47,21 @@ def campaign_names() -> list[str]:
 def load_campaign(name: str) -> CampaignSpec:
     """A shipped campaign by name, or one from a YAML file."""
     return _load(CampaignSpec, "campaigns", name)
+
+
+def load_model_prices(name: str) -> ModelPriceTable:
+    """A shipped price table of outside models by name, or one from a YAML file."""
+    return _load(ModelPriceTable, "prices", name)
+
+
+def resolve_model_prices(table: str, models: Collection[str]) -> ModelPrices:
+    """The prices of `models` in a table. Raises UnknownPrice when one of them cannot be charged."""
+    loaded = load_model_prices(table)
+    found = {model: loaded.models[model] for model in models if model in loaded.models}
+    prices = ModelPrices(table=loaded.name, dated=loaded.dated, models=found)
+    for model in models:
+        prices.require(model)
+    return prices
 
 
 def resolve_pricing(reference: PriceReference) -> Pricing:

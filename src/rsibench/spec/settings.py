@@ -1,4 +1,4 @@
-"""The only place that reads environment variables: where runs and caches live, what a researcher may inherit."""
+"""The only place that reads environment variables: where runs and caches live, what a researcher may inherit, keys."""
 
 from __future__ import annotations
 
@@ -33,3 +33,8 @@ def cache_folder() -> Path:
 def harmless_environment() -> dict[str, str]:
     """Variables that a researcher's process may inherit; none of them is a secret."""
     return {name: os.environ[name] for name in _HARMLESS_VARIABLES if name in os.environ}
+
+
+def secret(variable: str) -> str | None:
+    """The value of the environment variable that a setting names as holding a key, None when it is unset or empty."""
+    return os.environ.get(variable) or None

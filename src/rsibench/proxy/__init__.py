@@ -1,0 +1,1 @@
+"""The model proxy: an outside model asked through us: no key leaves the controller, every call is metered."""

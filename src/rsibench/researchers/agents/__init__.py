@@ -1,0 +1,1 @@
+"""Adapters of command line agents, one a file."""
