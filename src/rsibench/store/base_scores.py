@@ -13,6 +13,7 @@ from sqlalchemy import Connection, select
 from rsibench.errors import IntegrityError
 from rsibench.spec.item import Split
 from rsibench.spec.score import Score
+from rsibench.store.dialect import insert_absent
 from rsibench.store.schema import BASE_SCORES
 
 
@@ -43,5 +44,7 @@ def keep_base_score(connection: Connection, cache_key: str, split: Split, found:
     if standing is not None:
         return standing
     values = {"trials_blob": found.trials_blob, "score": found.score.canonical()}
-    connection.execute(BASE_SCORES.insert().values(cache_key=cache_key, split=split.value, **values))
-    return found
+    key = {"cache_key": cache_key, "split": split.value}
+    if insert_absent(connection, BASE_SCORES, {**key, **values}):
+        return found
+    return find_base_score(connection, cache_key, split) or found

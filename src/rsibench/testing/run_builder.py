@@ -62,13 +62,22 @@ def make_score(passed: int, total: int) -> Score:
 
 
 class RunBuilder:
-    """A run in `folder`: `store`, `blobs`, `journal`, `ledger` and `clock`. Use it as a context manager."""
+    """A run in `folder`: `store`, `blobs`, `journal`, `ledger` and `clock`. Use it as a context manager.
+
+    The store is a SQLite file in the folder, or the one at `url`.
+    """
 
     def __init__(
-        self, folder: Path, *, run_id: str = "pocket-built-1", seed: int = 1, step_seconds: float = 1.5
+        self,
+        folder: Path,
+        *,
+        run_id: str = "pocket-built-1",
+        seed: int = 1,
+        step_seconds: float = 1.5,
+        url: str | None = None,
     ) -> None:
         self.clock = FakeClock()
-        self.store = Store.open(sqlite_url(folder / "rsibench.sqlite"))
+        self.store = Store.open(sqlite_url(folder / "rsibench.sqlite") if url is None else url)
         self.blobs = Blobs(folder / "blobs")
         self.run_id = run_id
         self._seed = seed

@@ -14,7 +14,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Creates every table, and on SQLite the triggers that keep events append only."""
+    """Creates every table, and the triggers that keep events append only."""
     _create_runs_and_events()
     _create_accounts()
     op.create_table(
@@ -25,9 +25,8 @@ def upgrade() -> None:
         sa.Column("score", sa.LargeBinary, nullable=False),
         sa.PrimaryKeyConstraint("cache_key", "split", name="pk_base_scores"),
     )
-    if op.get_bind().dialect.name == "sqlite":
-        for statement in append_only_triggers("events", ("run_id", "seq")):
-            op.execute(statement)
+    for statement in append_only_triggers(op.get_bind().dialect.name, "events", ("run_id", "seq")):
+        op.execute(statement)
 
 
 def _create_runs_and_events() -> None:
