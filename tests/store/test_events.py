@@ -76,7 +76,7 @@ def test_any_connection_is_refused_to_change_an_event(sqlite_store: Store, tmp_p
         with pytest.raises(sqlite3.IntegrityError, match="append only"):
             other.execute(statement)
         other.rollback()
-    assert list(events.event_rows(store, "run-1")) == [_row(1), _row(2)]
+    assert list(events.event_rows(sqlite_store, "run-1")) == [_row(1), _row(2)]
 
 
 def test_a_row_that_the_database_cannot_decode_is_named(sqlite_store: Store, tmp_path: Path) -> None:
