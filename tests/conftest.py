@@ -1,8 +1,9 @@
-"""What several folders of tests share: the real student and a PostgreSQL server, or the reason why there is none."""
+"""The real student and a private Postgres; where one cannot be had, its tests are skipped with the reason."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ import pytest
 from rsibench.errors import EnvironmentFault
 from rsibench.spec.catalogue import load_student
 from rsibench.spec.settings import cache_folder
+from rsibench.store.store import Store
 from rsibench.student import ensure_student
-from rsibench.testing.postgres import PostgresServer, server_programs
+from rsibench.testing.postgres import PostgresServer, postgres_server
 
 
 @pytest.fixture(scope="session")
@@ -25,8 +27,24 @@ def student_folder() -> Path:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """A private server, started with the first test that needs it."""
-    if server_programs() is None:
-        pytest.skip("no PostgreSQL server is installed (Debian: apt-get install postgresql)")
-    with PostgresServer() as server:
+    """A private Postgres server, shared by the tests of this session; skipped where none can be started."""
+    with ExitStack() as stack:
+        try:
+            server = stack.enter_context(postgres_server())
+        except EnvironmentFault as fault:
+            pytest.skip(str(fault))
         yield server
+
+
+@pytest.fixture(scope="session")
+def migrated_database(postgres: PostgresServer) -> str:
+    """A database with every table and no row, as a template for others."""
+    name = postgres.new_database()
+    Store.open(postgres.url(name)).close()
+    return name
+
+
+@pytest.fixture
+def postgres_url(postgres: PostgresServer, migrated_database: str) -> str:
+    """The URL of a fresh database with every table and no row."""
+    return postgres.url(postgres.new_database(migrated_database))

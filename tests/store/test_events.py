@@ -70,22 +70,22 @@ def test_an_event_needs_its_run_and_a_free_number(store: Store) -> None:
         "REPLACE INTO events SELECT run_id, seq, at, 0, kind, body, previous_hash, hash FROM events WHERE seq = 1",
     ],
 )
-def test_any_connection_is_refused_to_change_an_event(store: Store, tmp_path: Path, statement: str) -> None:
-    _fill(store, 2)
+def test_any_connection_is_refused_to_change_an_event(sqlite_store: Store, tmp_path: Path, statement: str) -> None:
+    _fill(sqlite_store, 2)
     with closing(sqlite3.connect(tmp_path / "rsibench.sqlite")) as other:
         with pytest.raises(sqlite3.IntegrityError, match="append only"):
             other.execute(statement)
         other.rollback()
-    assert list(events.event_rows(store, "run-1")) == [_row(1), _row(2)]
+    assert list(events.event_rows(sqlite_store, "run-1")) == [_row(1), _row(2)]
 
 
-def test_a_row_that_the_database_cannot_decode_is_named(store: Store, tmp_path: Path) -> None:
-    _fill(store, 3)
+def test_a_row_that_the_database_cannot_decode_is_named(sqlite_store: Store, tmp_path: Path) -> None:
+    _fill(sqlite_store, 3)
     with closing(sqlite3.connect(tmp_path / "rsibench.sqlite")) as vandal:
         vandal.execute("DROP TRIGGER events_no_update")
         vandal.execute("UPDATE events SET at = CAST(x'ff' AS TEXT) WHERE seq = 3")
         vandal.commit()
-    rows = events.event_rows(store, "run-1")
+    rows = events.event_rows(sqlite_store, "run-1")
     assert [next(rows).seq, next(rows).seq] == [1, 2]
     with pytest.raises(IntegrityError, match="run run-1, the event after 2"):
         next(rows)

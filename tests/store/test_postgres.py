@@ -1,203 +1,199 @@
-"""The store on PostgreSQL: the same promises as on SQLite, for several machines at once."""
+"""Postgres as a store: who waits for whom, what is refused and in which words, and a server that goes away."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from pathlib import Path
+from contextlib import closing
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.exc import DatabaseError
+from psycopg import sql
+from sqlalchemy import func, select, text
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from rsibench.errors import EnvironmentFault, IntegrityError
-from rsibench.journal.chain import verify_chain
-from rsibench.journal.events import IncidentRecorded
-from rsibench.journal.journal import Journal
-from rsibench.run.archive import open_archived, open_store
-from rsibench.run.execute import execute
-from rsibench.run.verify import verify
+from rsibench.errors import EnvironmentFault
+from rsibench.store.complaint import StoreUnreachable
+from rsibench.store.events import insert_event
+from rsibench.store.rows import EventRow
+from rsibench.store.runs import RunRow, add_run
+from rsibench.store.schema import BASE_SCORES, EVENTS
 from rsibench.store.store import Store
+from rsibench.testing.clock import FakeClock
 from rsibench.testing.postgres import PostgresServer
-from rsibench.testing.run_builder import RunBuilder
-from rsibench.testing.runs import TinyRuns
 
 
-@pytest.fixture
-def url(postgres: PostgresServer) -> str:
-    return postgres.new_database()
+def _put(store: Store, key: str, scope: str | None = None) -> None:
+    with store.transaction(scope) as connection:
+        row = {"cache_key": key, "split": "selection", "trials_blob": "0" * 64, "score": b"{}"}
+        connection.execute(BASE_SCORES.insert().values(**row))
 
 
-@pytest.fixture
-def run(tmp_path: Path, url: str) -> Iterator[RunBuilder]:
-    with RunBuilder(tmp_path, url=url) as built:
-        built.prepare()
-        yield built
-
-
-def test_several_first_openers_migrate_once(url: str) -> None:
-    gate = threading.Barrier(6)
-    problems: list[BaseException] = []
-
-    def open_it() -> None:
-        gate.wait()
-        try:
-            Store.open(url).close()
-        except BaseException as error:
-            problems.append(error)
-
-    openers = [threading.Thread(target=open_it) for _ in range(6)]
-    for opener in openers:
-        opener.start()
-    for opener in openers:
-        opener.join()
-    assert problems == []
-    store = Store.open(url)
+def _count(store: Store) -> int:
     with store.reading() as connection:
-        assert connection.execute(text("SELECT count(*) FROM alembic_version")).scalar() == 1
-    store.close()
+        return connection.execute(select(func.count()).select_from(BASE_SCORES)).scalar_one()
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE events SET body = 'x'",
-        "DELETE FROM events",
-        "TRUNCATE events CASCADE",
-        "DELETE FROM events WHERE seq = 1",
-    ],
-)
-def test_events_cannot_be_changed_by_anybody(run: RunBuilder, statement: str) -> None:
-    with pytest.raises(DatabaseError, match="append only"), run.store.transaction() as connection:
-        connection.execute(text(statement))
-    verify_chain(run.journal.rows())
+def _waits(store: Store, held: str | None, wanted: str | None) -> bool:
+    """Whether a transaction on `wanted` waits for an open one on `held`."""
+    done = threading.Event()
 
+    def write() -> None:
+        with store.transaction(wanted):
+            done.set()
 
-def test_an_inner_step_that_fails_is_undone_alone(run: RunBuilder) -> None:
-    before = run.journal.state().seq
-    with run.store.transaction():
-        run.journal.append(IncidentRecorded(incident="kept", detail=""))
-        with pytest.raises(ValueError, match="a test"):
-            _append_and_fail(run)
-        run.journal.append(IncidentRecorded(incident="kept too", detail=""))
-    assert [one.incident for one in run.journal.state().incidents] == ["kept", "kept too"]
-    assert run.journal.state().seq == before + 2
-    verify_chain(run.journal.rows())
-
-
-def _append_and_fail(run: RunBuilder) -> None:
-    with run.store.transaction():
-        run.journal.append(IncidentRecorded(incident="undone", detail=""))
-        raise ValueError("a test")
-
-
-def _append_around_a_restart(run: RunBuilder, postgres: PostgresServer) -> None:
-    with run.store.transaction():
-        run.journal.append(IncidentRecorded(incident="lost", detail=""))
-        postgres.restart()
-        run.journal.append(IncidentRecorded(incident="lost too", detail=""))
-
-
-def test_a_reader_sees_one_moment_and_waits_for_nobody(run: RunBuilder) -> None:
-    count = text("SELECT count(*) FROM events")
-    with run.store.reading() as connection:
-        before = connection.execute(count).scalar()
-        other = Store.open(run.url)
-        Journal(other, run.run_id, run.clock).append(IncidentRecorded(incident="meanwhile", detail=""))
-        other.close()
-        assert connection.execute(count).scalar() == before
-        with pytest.raises(DatabaseError):
-            connection.execute(text("DELETE FROM base_scores"))
-
-
-def test_writers_of_one_run_on_several_machines_make_one_chain(run: RunBuilder) -> None:
-    stores = [Store.open(run.url) for _ in range(4)]
-    gate = threading.Barrier(len(stores))
-
-    def write(store: Store, number: int) -> None:
-        journal = Journal(store, run.run_id, run.clock)
-        gate.wait()
-        for _ in range(25):
-            journal.append(IncidentRecorded(incident=f"writer {number}", detail=""))
-
-    writers = [threading.Thread(target=write, args=(store, number)) for number, store in enumerate(stores)]
-    for writer in writers:
+    writer = threading.Thread(target=write)
+    with store.transaction(held):
         writer.start()
-    for writer in writers:
+        at_once = done.wait(timeout=0.5)
+    writer.join()
+    return not at_once
+
+
+def test_writers_of_different_runs_go_on_at_once_and_all_others_take_turns(postgres_store: Store) -> None:
+    asked = [("a", "b"), ("a", "a"), ("a", None), (None, "a"), (None, None)]
+    waits = {pair: _waits(postgres_store, *pair) for pair in asked}
+    assert waits == {pair: pair != ("a", "b") for pair in asked}
+
+
+def test_two_runs_that_each_also_need_the_other_are_told_and_not_stuck(postgres_store: Store) -> None:
+    both = threading.Barrier(2)
+    outcomes: list[str] = []
+
+    def cross(mine: str, other: str) -> None:
+        try:
+            with postgres_store.transaction(mine):
+                both.wait()
+                with postgres_store.transaction(other):
+                    outcomes.append("went through")
+        except EnvironmentFault as fault:
+            outcomes.append(fault.what.split(":")[0])
+
+    threads = [threading.Thread(target=cross, args=pair) for pair in (("a", "b"), ("b", "a"))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["two transactions waited for each other", "went through"]
+
+
+def test_a_reader_keeps_its_view_and_cannot_write(postgres_store: Store) -> None:
+    with postgres_store.reading() as connection:
+        writer = threading.Thread(target=_put, args=(postgres_store, "later"))
+        writer.start()
         writer.join()
-    for store in stores:
-        store.close()
-    assert len(run.journal.state().incidents) == 100
-    verify_chain(run.journal.rows())
+        seen = connection.execute(select(func.count()).select_from(BASE_SCORES)).scalar_one()
+    assert (seen, _count(postgres_store)) == (0, 1)
+    with pytest.raises(EnvironmentFault, match="read only"), postgres_store.reading() as connection:
+        connection.execute(BASE_SCORES.delete())
 
 
-def test_a_restart_of_the_server_loses_nothing_that_was_recorded(run: RunBuilder, postgres: PostgresServer) -> None:
-    run.journal.append(IncidentRecorded(incident="before", detail=""))
-    with pytest.raises(EnvironmentFault, match="cannot be used"):
-        _append_around_a_restart(run, postgres)
-    run.journal.append(IncidentRecorded(incident="after", detail=""))
-    assert [one.incident for one in run.journal.state().incidents] == ["before", "after"]
-    verify_chain(run.journal.rows())
+@pytest.mark.parametrize("statement", ["UPDATE events SET kind = 'x.y'", "DELETE FROM events", "TRUNCATE events"])
+def test_events_are_append_only_whoever_connects(
+    postgres: PostgresServer, postgres_store: Store, statement: str
+) -> None:
+    with postgres_store.transaction() as connection:
+        add_run(connection, RunRow("run-a", FakeClock().now(), "pocket", "full", "x", 1, "0" * 64))
+        insert_event(connection, EventRow("run-a", 1, "now", 0, "a.b", b"{}", "0" * 64, "1" * 64))
+    with pytest.raises(IntegrityError, match="append only"), postgres_store.transaction() as connection:
+        connection.execute(text(statement))
+    with postgres_store.reading() as connection:
+        assert connection.execute(select(EVENTS.c.kind)).scalars().all() == ["a.b"]
 
 
-def test_a_whole_run_on_a_shared_database(tmp_path: Path, url: str) -> None:
-    shared, alone = TinyRuns(tmp_path / "shared", url), TinyRuns(tmp_path / "alone")
-    results = []
-    for runs in (shared, alone):
-        with runs.open(runs.plan("feedback", run_id="whole")) as context:
-            results.append(execute(context))
-        with open_archived(runs.home, "whole") as archived, open_store(runs.home) as store:
-            assert verify(archived, store).ok
-    assert results[0] == results[1]
-    assert not shared.home.database.exists()
+def test_commits_are_durable_whatever_the_server_was_set_to(postgres: PostgresServer) -> None:
+    name = postgres.new_database()
+    postgres.execute(sql.SQL("ALTER DATABASE {} SET synchronous_commit = off").format(sql.Identifier(name)))
+    with closing(Store.open(postgres.url(name))) as store, store.transaction() as connection:
+        assert connection.execute(text("SHOW synchronous_commit")).scalar() == "on"
 
 
-@pytest.mark.parametrize(
-    ("bad", "says"),
-    [
-        ("postgresql://somebody:s3cret@127.0.0.1:1/runs", "Connection refused"),
-        ("postgresql://somebody:s3cret@127.0.0.1", "names no database"),
-        ("mysql://somebody:s3cret@127.0.0.1/runs", "not supported"),
-        ("s3cret", "not a database URL"),
-    ],
-)
-def test_a_wrong_url_is_said_without_its_password(bad: str, says: str) -> None:
-    with pytest.raises(EnvironmentFault, match=says) as caught:
-        Store.open(bad)
-    assert "s3cret" not in str(caught.value)
-
-
-def test_a_database_that_is_not_there_and_a_user_that_may_not_write(postgres: PostgresServer, url: str) -> None:
-    with pytest.raises(EnvironmentFault, match="does not exist"):
-        Store.open(postgres.url("nowhere"))
-    Store.open(url).close()
-    name = url.rsplit("/", 1)[1]
-    postgres.sql(f"CREATE ROLE reader_{name} LOGIN")
-    postgres.sql(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader_{name}", name)
-    store = Store.open(postgres.url(name, f"reader_{name}"))
-    with pytest.raises(EnvironmentFault, match="cannot be written"), store.transaction() as connection:
-        connection.execute(text("INSERT INTO base_scores VALUES ('a', 'b', 'c', 'd')"))
-    store.close()
-
-
-def test_another_programs_database_and_a_newer_schema_are_left_alone(postgres: PostgresServer, url: str) -> None:
-    name = url.rsplit("/", 1)[1]
-    postgres.sql("CREATE TABLE theirs (x int)", name)
-    with pytest.raises(EnvironmentFault, match="some other program"):
+def test_the_schema_is_the_one_that_the_url_names(postgres: PostgresServer) -> None:
+    name = postgres.new_database()
+    url = f"{postgres.url(name)}?options=-csearch_path%3Dbench"
+    with pytest.raises(EnvironmentFault, match="no such schema"):
         Store.open(url)
-    newer = postgres.new_database()
-    Store.open(newer).close()
-    postgres.sql("UPDATE alembic_version SET version_num = '9999'", newer.rsplit("/", 1)[1])
-    with pytest.raises(EnvironmentFault, match="newer version"):
-        Store.open(newer)
+    postgres.execute(sql.SQL("CREATE SCHEMA bench"), name)
+    Store.open(url).close()
+    found = sql.SQL("SELECT DISTINCT schemaname FROM pg_tables WHERE tablename IN ('events', 'alembic_version')")
+    assert postgres.execute(found, name) == [("bench",)]
 
 
-def test_a_name_taken_by_another_run_is_refused_also_at_the_same_moment(tmp_path: Path, url: str) -> None:
-    one, two = TinyRuns(tmp_path / "one", url), TinyRuns(tmp_path / "two", url)
-    with one.open(one.plan("no-op", run_id="same-name")):
-        pass
-    with (
-        pytest.raises(IntegrityError, match="belongs to a different run"),
-        two.open(two.plan("one-shot", run_id="same-name")),
-    ):
-        pass
+def test_what_cannot_be_opened_says_why_and_never_the_password(postgres: PostgresServer) -> None:
+    name = postgres.new_database()
+    wrong = {
+        "no such database": postgres.url("missing"),
+        "refuses the user or password": postgres.url(name, password="hush-hush"),  # noqa: S106 - a wrong one
+        "server is away": "postgresql://rsibench:hush-hush@127.0.0.1:1/x",
+        "is not a database URL": "postgresql://rsibench:hush-hush@127.0.0.1:port/x",
+        "not supported": "mysql://rsibench:hush-hush@127.0.0.1/x",
+        "names no database": "postgresql://rsibench:hush-hush@127.0.0.1",
+    }
+    right = postgres.url(name).split(":")[2].split("@")[0]
+    for what, url in wrong.items():
+        with pytest.raises(EnvironmentFault, match=what) as caught:
+            Store.open(url)
+        assert "hush-hush" not in str(caught.value)
+        assert right not in str(caught.value)
+
+
+def test_a_read_only_database_is_refused_when_it_is_opened(postgres: PostgresServer, migrated_database: str) -> None:
+    name = postgres.new_database(migrated_database)
+    postgres.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(sql.Identifier(name)))
+    with pytest.raises(EnvironmentFault, match="read only"):
+        Store.open(postgres.url(name))
+
+
+def test_a_user_without_rights_is_told_so(postgres: PostgresServer, migrated_database: str) -> None:
+    name = postgres.new_database(migrated_database)
+    postgres.execute(sql.SQL("CREATE ROLE guest LOGIN PASSWORD 'guest'"))
+    try:
+        with pytest.raises(EnvironmentFault, match="may not do this"):
+            Store.open(f"postgresql://guest:guest@127.0.0.1:{postgres.port}/{name}")
+    finally:
+        postgres.execute(sql.SQL("DROP ROLE guest"))
+
+
+def test_a_transaction_that_has_not_begun_waits_for_a_server_that_restarts(
+    postgres: PostgresServer, postgres_store: Store
+) -> None:
+    _put(postgres_store, "before")
+    postgres.restart()
+    _put(postgres_store, "after")
+    postgres.kill()
+    starter = threading.Thread(target=postgres.start)
+    starter.start()
+    _put(postgres_store, "while it starts")
+    starter.join()
+    assert _count(postgres_store) == 3
+
+
+def test_a_transaction_that_was_cut_off_leaves_nothing_and_says_so(
+    postgres: PostgresServer, postgres_store: Store
+) -> None:
+    def write_while_the_server_restarts() -> None:
+        with postgres_store.transaction("a"):
+            _put(postgres_store, "lost")
+            postgres.restart()
+            _put(postgres_store, "lost too")
+
+    with pytest.raises(StoreUnreachable, match="is away"):
+        write_while_the_server_restarts()
+    assert _count(postgres_store) == 0
+    _put(postgres_store, "later")
+    assert _count(postgres_store) == 1
+
+
+def test_a_server_that_stays_away_is_reported(postgres: PostgresServer, postgres_url: str) -> None:
+    with closing(Store.open(postgres_url, reconnect_seconds=0.2)) as store:
+        postgres.stop()
+        try:
+            with pytest.raises(StoreUnreachable, match="check that the server runs"):
+                _put(store, "never")
+        finally:
+            postgres.start()
+        assert _count(store) == 0
+
+
+def test_a_statement_that_breaks_a_rule_of_the_tables_is_no_complaint(postgres_store: Store) -> None:
+    _put(postgres_store, "once")
+    with pytest.raises(DBAPIError, match="pk_base_scores"):
+        _put(postgres_store, "once")

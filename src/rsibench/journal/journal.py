@@ -16,6 +16,7 @@ from rsibench.journal.fold import apply
 from rsibench.journal.state import RunState
 from rsibench.journal.timekeeper import JournalClock, Timekeeper
 from rsibench.store.events import event_rows, hash_at, insert_event, last_event
+from rsibench.store.leases import Fence
 from rsibench.store.rows import EventRow, RowHead
 from rsibench.store.runs import get_run
 from rsibench.store.store import Store
@@ -31,12 +32,14 @@ class _Folded(NamedTuple):
 class Journal:
     """The journal of a run that the store knows. Safe to share between threads.
 
-    A journal made for a run with events continues the run's active time where its last event left it.
+    A journal made for a run with events continues the run's active time where its last event left it. With
+    a `fence` every event is written only while that allows it, which shuts out a controller that lost its lease.
     """
 
-    def __init__(self, store: Store, run_id: str, clock: JournalClock) -> None:
+    def __init__(self, store: Store, run_id: str, clock: JournalClock, fence: Fence | None = None) -> None:
         self._store = store
         self.run_id = run_id
+        self._fence = fence
         with store.reading() as connection:
             get_run(connection, run_id)
             last = last_event(connection, run_id)
@@ -48,9 +51,11 @@ class Journal:
         """Records `event` as the run's next one, in the caller's transaction if there is one.
 
         Durable when the outermost transaction has ended. Raises IntegrityError, with nothing written, when the run's
-        state does not allow the event.
+        state does not allow the event, and whatever the fence raises.
         """
-        with self._store.changing(self.run_id) as connection:
+        with self._store.transaction(self.run_id) as connection:
+            if self._fence is not None:
+                self._fence(connection)
             last = last_event(connection, self.run_id) or self._nothing
             elapsed_ms = max(self._time.elapsed_ms(), last.elapsed_ms)
             row, entry = seal(self.run_id, Head(last.seq, last.hash), self._time.now(), elapsed_ms, event)

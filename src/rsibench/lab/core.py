@@ -60,7 +60,7 @@ class Core:
     @contextmanager
     def change(self) -> Iterator[RunState]:
         """One change of the run's state: all or nothing, and everybody who waits looks again afterwards."""
-        with self.store.transaction():
+        with self.store.transaction(self.journal.run_id):
             yield self.journal.state()
         self.wake()
 

@@ -39,7 +39,7 @@ class Ledger:
 
         Opening again with equal limits does nothing; with others it is an IntegrityError.
         """
-        with self._store.changing(self._run_id) as connection:
+        with self._store.transaction(self._run_id) as connection:
             standing = {account: balance.limit for account, balance in self.balances().items()}
             if standing:
                 if standing != dict(limits):
@@ -55,7 +55,7 @@ class Ledger:
         Raises BudgetExceeded naming every account that has too little left. A key that was used before with equal
         amounts is left as it is, whatever became of it; with other amounts it is an IntegrityError.
         """
-        with self._store.changing(self._run_id) as connection:
+        with self._store.transaction(self._run_id) as connection:
             standing = accounts.find_reservation(connection, self._run_id, key)
             if standing is not None:
                 before = {account: amount.reserved_units for account, amount in standing.amounts.items()}
@@ -79,7 +79,7 @@ class Ledger:
         to run. Settling again with equal amounts does nothing, and the first wall charge stands. IntegrityError for
         more than was reserved, a negative amount, other amounts than before, or a key that is not reserved.
         """
-        with self._store.changing(self._run_id) as connection:
+        with self._store.transaction(self._run_id) as connection:
             standing = self._standing(accounts.find_reservation(connection, self._run_id, key), key)
             if Account.WALL in amounts:
                 raise self._fault("wall time is settled with wall_units, not with the other amounts", key)
@@ -94,7 +94,7 @@ class Ledger:
 
     def release(self, key: str) -> None:
         """Gives a reservation back unspent; again does nothing. IntegrityError when it was settled or never made."""
-        with self._store.changing(self._run_id) as connection:
+        with self._store.transaction(self._run_id) as connection:
             standing = self._standing(accounts.find_reservation(connection, self._run_id, key), key)
             if standing.holding is Holding.RELEASED:
                 return
@@ -143,7 +143,7 @@ class Ledger:
             held = standing.amounts[account].reserved_units if account in standing.amounts else 0
             if units > held:
                 raise self._fault(f"{units} units of {account} are charged, but only {held} were reserved", key)
-        with self._store.changing(self._run_id) as connection:
+        with self._store.transaction(self._run_id) as connection:
             for account, amount in standing.amounts.items():
                 units = spent.get(account, 0)
                 if not accounts.give_back(connection, self._run_id, account, amount.reserved_units, units):

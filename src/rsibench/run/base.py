@@ -37,7 +37,7 @@ def score_base(context: RunContext, split: Split) -> None:
         if split is Split.SELECTION:
             context.pace.evaluated(measured.seconds)
         found = BaseScore(measured.trials_blob, measured.score)
-    with context.store.transaction() as connection:
+    with context.store.transaction(context.journal.run_id) as connection:
         kept = keep_base_score(connection, key, split, found)
         context.journal.append(
             BaseScored(

@@ -140,7 +140,7 @@ def _record_plan(planned: Planned, store: Store, blobs: Blobs, folder: RunFolder
         seed=lock.run.seed,
         isolation=lock.run.isolation,
     )
-    with store.transaction() as connection:
+    with store.transaction(lock.run.run_id) as connection:
         add_run(connection, row)
         journal = Journal(store, lock.run.run_id, clock)
         if journal.state().phase is Phase.EMPTY:

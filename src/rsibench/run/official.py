@@ -39,7 +39,7 @@ def official(context: RunContext) -> None:
     number = state.committed.attempt
     base = state.base[Split.OFFICIAL]
     if number is None:
-        with context.store.transaction():
+        with context.store.transaction(context.journal.run_id):
             context.ledger.release(OFFICIAL_KEY)
             context.journal.append(OfficialScored(attempt=None, trials_blob=base.trials_blob, score=base.score))
         return
@@ -50,7 +50,7 @@ def official(context: RunContext) -> None:
     done = evaluate(context, items, adapter, lambda _: None)
     cost = context.planned.lock.protocol.pricing.sampling_micro_usd(done.score.prompt_tokens, done.score.output_tokens)
     measured = Measured(wall_ms=int(done.seconds * MILLISECONDS_PER_SECOND))
-    with context.store.transaction():
+    with context.store.transaction(context.journal.run_id):
         context.ledger.settle(OFFICIAL_KEY, {Account.SAMPLING: cost})
         context.journal.append(
             OfficialScored(attempt=number, trials_blob=done.trials_blob, score=done.score, measured=measured)

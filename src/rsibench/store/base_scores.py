@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 from rsibench.errors import IntegrityError
 from rsibench.spec.item import Split
 from rsibench.spec.score import Score
-from rsibench.store.dialect import insert_unless_there
+from rsibench.store.dialect import insert_absent
 from rsibench.store.schema import BASE_SCORES
 
 
@@ -44,6 +44,7 @@ def keep_base_score(connection: Connection, cache_key: str, split: Split, found:
     if standing is not None:
         return standing
     values = {"trials_blob": found.trials_blob, "score": found.score.canonical()}
-    row = {"cache_key": cache_key, "split": split.value, **values}
-    insert_unless_there(connection, BASE_SCORES, row)
+    key = {"cache_key": cache_key, "split": split.value}
+    if insert_absent(connection, BASE_SCORES, {**key, **values}):
+        return found
     return find_base_score(connection, cache_key, split) or found

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError
@@ -20,9 +21,10 @@ from obstore.store import LocalStore
 
 from rsibench.errors import EnvironmentFault, IntegrityError
 from rsibench.ids import sha256_bytes, sha256_file
+from rsibench.spec.settings import cache_folder
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_PIECE_BYTES = 1 << 20
+PIECE_BYTES = 1 << 20
 _READ_ONLY = 0o444
 _CHANGED = "the file was changed or replaced after it was stored; restore it from a copy"
 
@@ -32,9 +34,30 @@ class Blobs:
 
     def __init__(self, root: Path) -> None:
         self._root = root.absolute()
+        self._where = f"blobs in {self._root}"
         with self._translated():
             self._root.mkdir(parents=True, exist_ok=True)
             self._files = LocalStore(prefix=self._root)
+
+    @staticmethod
+    def open(place: str | Path, *, cache: Path | None = None) -> Blobs:
+        """The blobs at `place`: a path, `file:///PATH`, or `s3://BUCKET/PREFIX`.
+
+        Keys, region and endpoint of a bucket come from its usual AWS_* variables. `cache` is the folder for blobs of a
+        bucket that are needed as files, by default one in the user's cache. Raises EnvironmentFault for another scheme.
+        """
+        parts = urlsplit(str(place))
+        if isinstance(place, Path) or "://" not in place:
+            return Blobs(Path(place))
+        if parts.scheme == "file" and parts.netloc in ("", "localhost") and parts.path:
+            return Blobs(Path(unquote(parts.path)))
+        if parts.scheme == "s3" and parts.netloc:
+            from rsibench.store.bucket import BucketBlobs  # noqa: PLC0415 - it is a kind of Blobs itself
+
+            folder = cache or cache_folder() / "blobs" / sha256_bytes(place.encode())[:16]
+            return BucketBlobs(place.rstrip("/"), folder)
+        fix = "use a path, file:///PATH or s3://BUCKET/PREFIX"
+        raise EnvironmentFault("is not a place for blobs", where=repr(place), fix=fix)
 
     def put(self, data: bytes) -> str:
         """Stores `data`, returns its SHA-256; storing the same content again does nothing."""
@@ -43,7 +66,7 @@ class Blobs:
             return digest
         with self._translated():
             try:
-                obstore.put(self._files, _name(digest), data, mode="create", use_multipart=False)
+                obstore.put(self._files, blob_name(digest), data, mode="create", use_multipart=False)
             except AlreadyExistsError:
                 return digest
             self._finish(digest)
@@ -55,12 +78,12 @@ class Blobs:
         hashed = hashlib.sha256()
         with self._translated():
             with path.open("rb") as source, obstore.open_writer(self._files, incoming) as target:
-                while piece := source.read(_PIECE_BYTES):
+                while piece := source.read(PIECE_BYTES):
                     hashed.update(piece)
                     target.write(piece)
             digest = hashed.hexdigest()
             try:
-                obstore.rename(self._files, incoming, _name(digest), overwrite=False)
+                obstore.rename(self._files, incoming, blob_name(digest), overwrite=False)
             except AlreadyExistsError:
                 obstore.delete(self._files, incoming)
                 return digest
@@ -73,7 +96,7 @@ class Blobs:
         with self._translated():
             data = path.read_bytes()
         if sha256_bytes(data) != sha256:
-            raise _changed(sha256, path)
+            raise changed(sha256, str(path))
         return data
 
     def checked_path(self, sha256: str) -> Path:
@@ -82,23 +105,23 @@ class Blobs:
         with self._translated():
             found = sha256_file(path)
         if found != sha256:
-            raise _changed(sha256, path)
+            raise changed(sha256, str(path))
         return path
 
     def path(self, sha256: str) -> Path:
         """The file of a blob, not hashed again. Raises IntegrityError when there is no such blob."""
-        path = self._root / _name(sha256)
+        path = self._root / blob_name(sha256)
         if not path.is_file():
             raise IntegrityError("it is missing", where=f"blob {sha256} at {path}", fix="restore it from a copy")
         return path
 
     def has(self, sha256: str) -> bool:
         """Whether a blob of that name is stored. Says nothing about its content."""
-        return (self._root / _name(sha256)).is_file()
+        return (self._root / blob_name(sha256)).is_file()
 
     def _finish(self, digest: str) -> None:
         """Makes a new blob read only and durable: its bytes, its name, and the name of its folder."""
-        path = self._root / _name(digest)
+        path = self._root / blob_name(digest)
         path.chmod(_READ_ONLY)
         for item in (path, path.parent, self._root):
             _sync(item)
@@ -108,20 +131,21 @@ class Blobs:
         try:
             yield
         except (OSError, BaseError) as error:
-            where = f"blobs in {self._root}"
             fix = "check that the folder can be written and has space"
-            raise EnvironmentFault(f"cannot be read or written: {error}", where=where, fix=fix) from error
+            raise EnvironmentFault(f"cannot be read or written: {error}", where=self._where, fix=fix) from error
 
 
-def _name(sha256: str) -> str:
+def blob_name(sha256: str) -> str:
+    """Where a blob lies under its root. Raises IntegrityError for what is not a SHA-256."""
     if _SHA256.fullmatch(sha256) is None:
         fix = "name a blob by 64 lowercase hexadecimal digits"
         raise IntegrityError("is not the name of a blob", where=f"blob {sha256!r}", fix=fix)
     return f"{sha256[:2]}/{sha256[2:]}"
 
 
-def _changed(sha256: str, path: Path) -> IntegrityError:
-    return IntegrityError("its content does not hash to its name", where=f"blob {sha256} at {path}", fix=_CHANGED)
+def changed(sha256: str, place: str) -> IntegrityError:
+    """The error for a blob whose content is not what its name says."""
+    return IntegrityError("its content does not hash to its name", where=f"blob {sha256} at {place}", fix=_CHANGED)
 
 
 def _sync(path: Path) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.exc import DatabaseError
 
 from rsibench.errors import EnvironmentFault, IntegrityError
+from rsibench.store.complaint import StoreUnreachable
 from rsibench.store.rows import EventRow, RowHead
 from rsibench.store.schema import EVENTS
 from rsibench.store.store import Store
@@ -67,6 +68,8 @@ def _read_page(store: Store, run_id: str, after: int, rows: int) -> list[EventRo
         with store.reading() as connection:
             found = connection.execute(_PAGE, {"run": run_id, "after": after, "rows": rows})
             return [EventRow._make(row) for row in found]
+    except StoreUnreachable:
+        raise
     except (EnvironmentFault, DatabaseError) as error:
         if rows > 1:  # one row at a time: the good ones before the damage still come out
             return _read_page(store, run_id, after, 1)

@@ -1,7 +1,8 @@
 """Brings a database to the newest schema with alembic, or says why it cannot.
 
 Invariant: however many processes open a new or old file at once, its migrations run once, whole or not at all, because
-they run in one transaction that holds the write lock. Not here: what each revision does (`migrations/versions/`).
+they run in one transaction that nobody else who opens it can share. Not here: what each revision does
+(`migrations/versions/`).
 """
 
 from __future__ import annotations
@@ -16,27 +17,28 @@ from rsibench.errors import EnvironmentFault
 if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest revision in `migrations/versions/`; checked first, so that alembic is imported only when it is needed."""
 
 _VERSION_TABLE = "alembic_version"
 
 
-def migrate(connection: Connection, where: str) -> None:
-    """Upgrades the database to HEAD. `connection` is inside a transaction that holds the write lock.
+def migrate(connection: Connection, where: str, *, to: str = HEAD) -> None:
+    """Upgrades the database to revision `to`: the newest, unless a test wants an older one.
 
-    Raises EnvironmentFault for a schema that is newer than this program, and for a database of some other program.
+    `connection` is inside a transaction that everybody who opens the store takes in turn. Raises
+    EnvironmentFault for a schema that is newer than this program, and for a database of some other program.
     """
     current = _current_revision(connection, where)
-    if current == HEAD:
+    if current == to:
         return
     if current is not None and current not in _known_revisions():
         raise EnvironmentFault(
             f"it was written by a newer version of this program (schema {current}; this version knows up to {HEAD})",
             where=where,
-            fix="upgrade rsibench-data, or choose another folder",
+            fix="upgrade rsibench-data, or choose another store",
         )
-    _upgrade(connection)
+    _upgrade(connection, to)
 
 
 def _current_revision(connection: Connection, where: str) -> str | None:
@@ -46,7 +48,7 @@ def _current_revision(connection: Connection, where: str) -> str | None:
         if revision is not None:
             return str(revision)
     if any(table != _VERSION_TABLE for table in tables):
-        fix = "choose another file; nothing in this one was changed"
+        fix = "choose another one; nothing in this one was changed"
         raise EnvironmentFault("it is a database of some other program", where=where, fix=fix)
     return None
 
@@ -61,15 +63,15 @@ def _scripts() -> ScriptDirectory:
     return ScriptDirectory(str(Path(__file__).parent / "migrations"))
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(connection: Connection, to: str) -> None:
     from alembic.config import Config  # noqa: PLC0415 - as above
     from alembic.runtime.environment import EnvironmentContext  # noqa: PLC0415 - as above
 
     scripts = _scripts()
 
     def steps(revision: Any, _context: Any) -> Any:
-        return scripts._upgrade_revs(HEAD, revision)  # what alembic's own `upgrade` command calls
+        return scripts._upgrade_revs(to, revision)  # what alembic's own `upgrade` command calls
 
-    with EnvironmentContext(Config(), scripts, fn=steps, destination_rev=HEAD) as environment:
+    with EnvironmentContext(Config(), scripts, fn=steps, destination_rev=to) as environment:
         environment.configure(connection=connection)
         environment.run_migrations()

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, RowMapping, and_, func, select
 
 from rsibench.errors import IntegrityError, SpecError
 from rsibench.ids import RUN_ID
-from rsibench.store.dialect import insert_unless_there
+from rsibench.store.dialect import insert_absent
 from rsibench.store.schema import EVENTS, RUNS
 
 
@@ -44,7 +44,7 @@ def add_run(connection: Connection, run: RunRow) -> None:
         raise SpecError(f"{run.run_id!r} cannot name a run", where="run id", fix=fix)
     known = _find(connection, run.run_id)
     if known is None:
-        insert_unless_there(connection, RUNS, {**run._asdict(), "created_at": run.created_at.isoformat()})
+        insert_absent(connection, RUNS, {**run._asdict(), "created_at": run.created_at.isoformat()})
         known = _find(connection, run.run_id)
     if known != run:
         raise IntegrityError("the name belongs to a different run", where=f"run {run.run_id}", fix="choose a new name")

@@ -108,3 +108,14 @@ BASE_SCORES = Table(
     Column("trials_blob", String(HEX_CHARACTERS), nullable=False),
     Column("score", LargeBinary, nullable=False),
 )
+
+LEASES = Table(
+    "leases",
+    METADATA,
+    Column("name", String(KEY_CHARACTERS), primary_key=True),
+    # Empty when it was released. The token stays, so that it never repeats.
+    Column("holder", String(KEY_CHARACTERS), nullable=False),
+    Column("token", BigInteger, nullable=False),
+    Column("expires_at_us", BigInteger, nullable=False),
+    CheckConstraint("token > 0", name="token_starts_at_one"),
+)

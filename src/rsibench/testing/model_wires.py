@@ -189,9 +189,8 @@ def _message_events(message: Json) -> Iterator[SentEvent]:
     yield event("message_start", message=start | ({} if usage is None else {"usage": usage | {"output_tokens": 1}}))
     for index, block in enumerate(message["content"]):
         is_text = block["type"] == "text"
-        yield event(
-            "content_block_start", index=index, content_block=block | ({"text": ""} if is_text else {"input": {}})
-        )
+        emptied: dict[str, object] = {"text": ""} if is_text else {"input": {}}
+        yield event("content_block_start", index=index, content_block=block | emptied)
         for piece in _pieces(block["text"] if is_text else json.dumps(block["input"])):
             kind = {"type": "text_delta", "text": piece} if is_text else {"type": "input_json_delta"}
             delta = kind if is_text else kind | {"partial_json": piece}

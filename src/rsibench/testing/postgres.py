@@ -1,129 +1,167 @@
-"""A PostgreSQL server of one's own, for tests: in a temporary folder, on loopback, gone afterwards."""
+"""A private Postgres server for tests and benchmarks: its own data folder, loopback only, gone when the block ends.
+
+Invariant: nothing of an installed server is touched; only its programs are used. Postgres refuses to run as root, so
+that for root it runs as the user `postgres`, or as `nobody` where there is none. Not here: anything that a real server
+should be tuned for; data are as safe as Postgres's defaults make them, so that figures and kills mean something.
+"""
 
 from __future__ import annotations
 
+import itertools
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
-from collections.abc import Sequence
-from itertools import count
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+import psycopg
+from psycopg import sql
+
+from rsibench.errors import EnvironmentFault
+
+_DEBIAN = "/usr/lib/postgresql"
+_PROGRAMS = ("initdb", "pg_ctl", "postgres")
 _USER = "rsibench"
-_START_SECONDS = 60.0
-_SETTINGS = """
-listen_addresses = '127.0.0.1'
-unix_socket_directories = ''
-max_connections = 400
-shared_buffers = 64MB
-fsync = off
-synchronous_commit = off
-full_page_writes = off
-"""
+_PASSWORD = "only-for-tests"  # noqa: S105 - of a server that is thrown away
+_START_SECONDS = 60
+_SETTINGS = {
+    "listen_addresses": "'127.0.0.1'",
+    "unix_socket_directories": "''",
+    "max_connections": "120",
+    "shared_buffers": "'64MB'",
+    "logging_collector": "off",
+}
 
 
-def server_programs() -> Path | None:
-    """The folder of `initdb` and `pg_ctl`; None where no server is installed."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: float(path.parts[-3]))
-    if found:
-        return found[-1].parent
-    on_path = shutil.which("initdb")
-    return Path(on_path).resolve().parent if on_path else None
+def find_programs() -> Path:
+    """The folder with Postgres's server programs. Raises EnvironmentFault when there is none."""
+    onpath = shutil.which("initdb")
+    folders = [Path(onpath).resolve().parent] if onpath else []
+    versions = [path for path in Path(_DEBIAN).glob("*/bin") if path.parent.name.isdigit()]
+    folders += sorted(versions, key=lambda path: int(path.parent.name), reverse=True)
+    for folder in folders:
+        if all((folder / name).is_file() for name in _PROGRAMS):
+            return folder
+    fix = "install a Postgres server, such as Debian's package postgresql"
+    raise EnvironmentFault("no server programs (initdb, pg_ctl, postgres) were found", where="Postgres", fix=fix)
 
 
 class PostgresServer:
-    """A running server. It trusts whoever connects from this machine and is not safe against a power cut.
+    """A running server. Made by `postgres_server`."""
 
-    PostgreSQL refuses to run as root; for root it runs as `postgres`, or as `nobody`.
-    """
-
-    def __init__(self) -> None:
-        programs = server_programs()
-        if programs is None:
-            raise RuntimeError("no PostgreSQL server is installed")
+    def __init__(self, programs: Path, folder: Path, port: int, user: str | None) -> None:
         self._programs = programs
-        self._folder = Path(tempfile.mkdtemp(prefix="rsibench-pg-"))
-        self._data = self._folder / "data"
-        self._port = _free_port()
-        self._names = count(1)
-        self._owner = _unprivileged()
-        if self._owner is not None:
-            os.chown(self._folder, self._owner.pw_uid, self._owner.pw_gid)
+        self._data = folder / "data"
+        self._log = folder / "log"
+        self._user = user
+        self._numbers = itertools.count(1)
+        self.port = port
 
-    def __enter__(self) -> Self:
-        self._run("initdb", "-D", str(self._data), "-U", _USER, "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync")
-        with (self._data / "postgresql.conf").open("a") as file:
-            file.write(_SETTINGS + f"port = {self._port}\n")
-        self.start()
-        return self
+    def url(self, database: str = "postgres", *, password: str = _PASSWORD) -> str:
+        """The URL of a database of this server."""
+        return f"postgresql://{_USER}:{password}@127.0.0.1:{self.port}/{database}"
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
-        self._run("pg_ctl", "-D", str(self._data), "-m", "immediate", "stop", check=False)
-        shutil.rmtree(self._folder, ignore_errors=True)
+    def new_database(self, template: str = "template1") -> str:
+        """Creates a database as a copy of `template`, to which nobody may be connected; returns its name."""
+        name = f"test_{next(self._numbers)}"
+        statement = sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template))
+        self.execute(statement)
+        return name
+
+    def execute(self, statement: sql.SQL | sql.Composed, database: str = "postgres") -> list[tuple[object, ...]]:
+        """Runs one statement outside any transaction and returns its rows."""
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else []
 
     def start(self) -> None:
-        """Starts it and waits until it answers."""
-        log = str(self._folder / "log")
-        self._run("pg_ctl", "-D", str(self._data), "-l", log, "-w", "-t", str(int(_START_SECONDS)), "start")
+        """Starts the server and waits until it answers."""
+        # Without a log file of its own the server would keep this process's pipes open.
+        self._control("start", "-l", str(self._log), "-t", str(_START_SECONDS))
 
     def stop(self) -> None:
-        """Stops it at once, as a crash of the machine would, transactions and all."""
-        self._run("pg_ctl", "-D", str(self._data), "-m", "immediate", "-w", "stop")
+        """Ends every connection and shuts down in an orderly way."""
+        self._control("stop", "-m", "fast", "-t", str(_START_SECONDS))
 
     def restart(self) -> None:
-        """Stops it at once and starts it again; it recovers what was committed."""
+        """Stops and starts again on the same port, as an operator does; every connection is lost."""
         self.stop()
         self.start()
 
-    def url(self, database: str = "postgres", user: str = _USER) -> str:
-        """Where a database of it is."""
-        return f"postgresql://{user}@127.0.0.1:{self._port}/{database}"
+    def kill(self) -> None:
+        """Ends the server as a power cut would: at once, nothing flushed that was not already. `start` recovers."""
+        self._control("stop", "-m", "immediate", "-t", str(_START_SECONDS))
 
-    def new_database(self) -> str:
-        """Makes an empty database and returns its URL."""
-        name = f"test_{next(self._names)}"
-        self.sql(f"CREATE DATABASE {name}")
-        return self.url(name)
+    @property
+    def pid(self) -> int:
+        """The server's process."""
+        return int((self._data / "postmaster.pid").read_text().split()[0])
 
-    def sql(self, statement: str, database: str = "postgres") -> None:
-        """Carries out one statement."""
-        import psycopg  # noqa: PLC0415 - only tests with a server need it
+    def running(self) -> bool:
+        """Whether a server runs on the data folder."""
+        command: list[str | Path] = [self._programs / "pg_ctl", "-D", self._data, "status"]
+        return subprocess.run(command, user=self._user, capture_output=True, check=False).returncode == 0
 
-        with psycopg.connect(self.url(database), autocommit=True) as connection:
-            connection.execute(statement.encode())
+    def _initialise(self, password_file: Path) -> None:
+        options = ("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions", "--no-sync")
+        self._run([self._programs / "initdb", "-D", self._data, "-U", _USER, "--pwfile", password_file, *options])
+        lines = [f"{name} = {value}\n" for name, value in {**_SETTINGS, "port": str(self.port)}.items()]
+        with (self._data / "postgresql.conf").open("a") as file:
+            file.writelines(lines)
 
-    def _run(self, program: str, *words: str, check: bool = True) -> None:
-        owner = self._owner
+    def _control(self, *arguments: str) -> None:
+        self._run([self._programs / "pg_ctl", "-D", self._data, "-w", *arguments])
+
+    def _run(self, command: list[str | Path]) -> None:
+        # A folder that the other user may enter: the current one may be closed to it.
         done = subprocess.run(
-            [str(self._programs / program), *words],
-            capture_output=True,
-            check=False,
-            user=None if owner is None else owner.pw_uid,
-            group=None if owner is None else owner.pw_gid,
-            extra_groups=None if owner is None else [],
-            cwd=self._folder,
-            env={"PATH": os.defpath, "LC_ALL": "C", "HOME": str(self._folder)},
-            stdin=subprocess.DEVNULL,
+            command, user=self._user, cwd="/", stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
-        if check and done.returncode != 0:
-            raise RuntimeError(f"{program} failed: {_last_line(done.stdout, done.stderr)}")
+        if done.returncode != 0:
+            log = self._log.read_text(errors="replace")[-2_000:] if self._log.is_file() else ""
+            what = f"{Path(command[0]).name} failed: {done.stderr.strip()} {log}".strip()
+            raise EnvironmentFault(what, where="Postgres for tests", fix="read the message above")
 
 
-def _unprivileged() -> pwd.struct_passwd | None:
-    """Who the server runs as; None for the user itself."""
+@contextmanager
+def postgres_server() -> Iterator[PostgresServer]:
+    """A fresh server for the block. Raises EnvironmentFault where none can be had, with the reason."""
+    programs = find_programs()
+    user = _unprivileged_user()
+    with tempfile.TemporaryDirectory(prefix="rsibench-postgres-") as name:
+        folder = Path(name)
+        password = folder / "password"
+        password.write_text(_PASSWORD)
+        if user is not None:
+            account = pwd.getpwnam(user)
+            os.chown(password, account.pw_uid, account.pw_gid)
+            os.chown(folder, account.pw_uid, account.pw_gid)
+        server = PostgresServer(programs, folder, _free_port(), user)
+        server._initialise(password)
+        server.start()
+        try:
+            yield server
+        finally:
+            if server.running():
+                os.kill(server.pid, signal.SIGCONT)  # a test may have frozen it
+                server.kill()
+
+
+def _unprivileged_user() -> str | None:
+    """The user to run as; None for the current one, which is not root."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):
         try:
-            return pwd.getpwnam(name)
+            return pwd.getpwnam(name).pw_name
         except KeyError:
             continue
-    raise RuntimeError("there is no user besides root that the server could run as")
+    raise EnvironmentFault("root cannot run it and there is no other user", where="Postgres", fix="add one: postgres")
 
 
 def _free_port() -> int:
@@ -131,8 +169,3 @@ def _free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
-
-
-def _last_line(*outputs: bytes) -> str:
-    lines: Sequence[str] = b"".join(outputs).decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "it said nothing"

@@ -62,7 +62,10 @@ def make_score(passed: int, total: int) -> Score:
 
 
 class RunBuilder:
-    """A run in `folder`: `store`, `blobs`, `journal`, `ledger` and `clock`. Use it as a context manager."""
+    """A run in `folder`: `store`, `blobs`, `journal`, `ledger` and `clock`. Use it as a context manager.
+
+    The store is a SQLite file in the folder, or the one at `url`.
+    """
 
     def __init__(
         self,
@@ -74,8 +77,7 @@ class RunBuilder:
         url: str | None = None,
     ) -> None:
         self.clock = FakeClock()
-        self.url = url or sqlite_url(folder / "rsibench.sqlite")
-        self.store = Store.open(self.url)
+        self.store = Store.open(sqlite_url(folder / "rsibench.sqlite") if url is None else url)
         self.blobs = Blobs(folder / "blobs")
         self.run_id = run_id
         self._seed = seed

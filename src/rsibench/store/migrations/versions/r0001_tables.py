@@ -25,7 +25,7 @@ def upgrade() -> None:
         sa.Column("score", sa.LargeBinary, nullable=False),
         sa.PrimaryKeyConstraint("cache_key", "split", name="pk_base_scores"),
     )
-    for statement in append_only_triggers("events", ("run_id", "seq"), op.get_bind().dialect.name):
+    for statement in append_only_triggers(op.get_bind().dialect.name, "events", ("run_id", "seq")):
         op.execute(statement)
 
 
