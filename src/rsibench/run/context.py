@@ -5,14 +5,12 @@ One controller at a time works on a run; a file lock in the run's folder says wh
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
-from rsibench.errors import EnvironmentFault, LabError
+from rsibench.errors import EnvironmentFault
 from rsibench.gate.leaks.detector import ProtectedIndex
 from rsibench.gate.leaks.protected import protected_items
 from rsibench.journal.events import RunPlanned, RunResumed
@@ -28,6 +26,7 @@ from rsibench.run.home import Home, RunFolder
 from rsibench.run.pace import Pace
 from rsibench.run.plan import Planned
 from rsibench.run.progress import Progress
+from rsibench.run.tenure import alone_here, tenure
 from rsibench.spec.item import Item
 from rsibench.spec.profile import Decoding
 from rsibench.store.blobs import Blobs
@@ -70,10 +69,15 @@ def open_run(
     lock = planned.lock
     folder = home.run(lock.run.run_id)
     _make(folder.root)
-    with _alone(folder.root / "controller.lock", lock.run.run_id), closing(Store.open(home.store_url)) as store:
+    run_id = lock.run.run_id
+    with (
+        alone_here(folder.root / "controller.lock", run_id),
+        closing(Store.open(home.store_url)) as store,
+        tenure(store, run_id, folder.root) as fence,
+    ):
         blobs = Blobs(home.blobs)
         _record_plan(planned, store, blobs, folder, clock)
-        journal = Journal(store, lock.run.run_id, clock)
+        journal = Journal(store, run_id, clock, fence)
         ledger = Ledger(store, journal)
         pace = Pace()
         terms = LabTerms.of(
@@ -157,19 +161,3 @@ def _make(folder: Path) -> None:
             where=str(folder),
             fix="set RSIBENCH_HOME to a folder that can be written",
         ) from error
-
-
-@contextmanager
-def _alone(path: Path, run_id: str) -> Iterator[IO[bytes]]:
-    """Holds a lock on `path` for as long as the block runs; the system lets go of it when the process dies."""
-    with path.open("ab") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise LabError(
-                "another process is working on it",
-                code="in-use",
-                where=f"run {run_id}",
-                fix="wait for it to end, or stop it; `rsibench status` shows how far it is",
-            ) from None
-        yield handle
