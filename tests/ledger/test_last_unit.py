@@ -1,4 +1,4 @@
-"""The last unit, on both databases: of all who reach for it at once exactly one gets it, in a thousand random orders."""
+"""The last unit, on both databases: of all who reach for it at once one gets it, in a thousand random orders."""
 
 from __future__ import annotations
 
