@@ -5,8 +5,9 @@
       peer      a Starlette route that answers the same number of bytes as the status
 
 Lab and peer listen on Unix sockets through uvicorn and h11, each in a process of its own, and take turns in rounds.
-Each client keeps its connection. Compare ratios between machines, and look at the load: a client is a thread of this
-process, and on two cores they wait for each other as well.
+Each client keeps its connection. First paced, then as fast as they are answered, where the latency is what
+the server's whole capacity shared by all clients makes it. A client is a thread of this process: on few cores clients
+and server wait for each other as well, so compare ratios between machines.
 Run it with `python benchmarks/lab_latency.py [--clients N] [--requests N]`.
 """
 
@@ -37,6 +38,14 @@ READS = {
     "attempt that is over": "/v1/attempts/1/wait?timeout_seconds=0",
     "feedback": "/v1/attempts/1/feedback",
 }
+
+
+class Load(NamedTuple):
+    """So many clients that ask so often each; no pause means as fast as they are answered."""
+
+    clients: int
+    requests: int
+    pause_seconds: float = 0.0
 
 
 class Latency(NamedTuple):
@@ -122,8 +131,9 @@ def served(target: Callable[..., None], *arguments: object) -> Iterator[None]:
         process.join()
 
 
-def measure(path: Path, clients: int, requests: int, ask: Ask) -> Latency:
-    """Every client asks `requests` times in a row; an answer that `ask` does not expect ends the benchmark."""
+def measure(path: Path, load: Load, ask: Ask) -> Latency:
+    """Every client asks at its pace; an answer that `ask` does not expect ends the benchmark."""
+    clients, requests, pause_seconds = load
     gate = threading.Barrier(clients + 1)
     took: list[list[float]] = [[] for _ in range(clients)]
     wrong: list[int] = []
@@ -132,8 +142,12 @@ def measure(path: Path, clients: int, requests: int, ask: Ask) -> Latency:
         connection = UnixConnection(path)
         connection.connect()
         gate.wait()
+        begun = time.perf_counter() + pause_seconds * client / clients
         for number in range(requests):
-            started = time.perf_counter()
+            due = begun + number * pause_seconds
+            time.sleep(max(0.0, due - time.perf_counter()))
+            # From when it was due: a slow answer must not hide what it does to the requests after it.
+            started = due if pause_seconds else time.perf_counter()
             status = ask(connection, client, number)
             took[client].append(time.perf_counter() - started)
             if status is not None:
@@ -201,19 +215,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--requests", type=int, default=100, help="of each client in each round")
+    parser.add_argument("--pace", type=float, default=10.0, help="requests a second of each client where it is paced")
     arguments = parser.parse_args()
-    clients, requests = arguments.clients, arguments.requests
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    full = Load(arguments.clients, arguments.requests)
+    paced = full._replace(pause_seconds=1 / arguments.pace)
+    # A submission costs more and stays in the run.
+    few, few_paced = (one._replace(requests=max(1, one.requests // 10)) for one in (full, paced))
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         lab, peer = folder / "s" / "lab", folder / "peer"
         with served(serve_lab, folder, lab), served(serve_peer, peer, status_bytes(lab)):
-            measure(lab, clients, 10, getting("/v1/status"))  # warm
-            bare = best(lambda: measure(peer, clients, requests, getting("/")))
-            for title, path in READS.items():
-                report(title, best(partial(measure, lab, clients, requests, getting(path))), bare)
+            measure(lab, Load(arguments.clients, 10), getting(READS["status"]))  # warm
             names = count()
-            few = max(1, requests // 10)  # a submission costs more and stays in the run
-            report("refused submission", best(lambda: measure(lab, clients, few, submitting(f"{next(names)}"))), bare)
+            for title, load, submissions in (("paced", paced, few_paced), ("as fast as they can", full, few)):
+                bare = best(partial(measure, peer, load, getting("/")))
+                print(f"{arguments.clients} clients, {title}")
+                for name, path in READS.items():
+                    report(name, best(partial(measure, lab, load, getting(path))), bare)
+                refused = best(lambda load=submissions: measure(lab, load, submitting(f"{next(names)}")))
+                report("refused submission", refused, bare)
 
 
 def status_bytes(path: Path) -> int:
