@@ -87,13 +87,17 @@ class Postgres:
         if not url.database:
             fix = "use postgresql://USER@HOST/DATABASE"
             raise EnvironmentFault("the URL names no database", where=shown(url), fix=fix)
-        engine = create_engine(
-            url.set(drivername="postgresql+psycopg"),
-            connect_args={"connect_timeout": CONNECT_TIMEOUT_SECONDS, "application_name": "rsibench"},
-            isolation_level="READ COMMITTED",
-            pool_size=_POOL_SIZE,
-            max_overflow=0,
-        )
+        try:
+            engine = create_engine(
+                url.set(drivername="postgresql+psycopg"),
+                connect_args={"connect_timeout": CONNECT_TIMEOUT_SECONDS, "application_name": "rsibench"},
+                isolation_level="READ COMMITTED",
+                pool_size=_POOL_SIZE,
+                max_overflow=0,
+            )
+        except ImportError as error:
+            fix = "pip install 'psycopg[binary]'"
+            raise EnvironmentFault(f"its driver cannot be loaded: {error}", where=shown(url), fix=fix) from error
         event.listen(engine, "connect", _on_connect)
         return engine
 
