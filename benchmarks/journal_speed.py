@@ -1,7 +1,10 @@
 """How fast events become durable and how fast a chain is verified, each against a plain peer in the same process.
 
+    disk        4 KiB written over an old block and synced, what one commit of a write-ahead log asks of the disk
     durable     Journal.append, one transaction an event, and many events a transaction
       peer      sqlite3 INSERTs of the same bytes into a bare table, with the same journal mode, sync level and commits
+    postgres    the same on a private server with its default durability; then 16 runs at once from one process
+      peer      psycopg INSERTs of the same bytes, one commit each
     verify      verify_chain over rows in memory, and read from the database
       peer      a loop of json.loads, json.dumps with sorted keys, and hashlib.sha256: what the chain must at least do
 
@@ -14,33 +17,53 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
 
+import psycopg
+
+from rsibench.errors import EnvironmentFault
 from rsibench.journal.chain import verify_chain
 from rsibench.journal.envelope import decode
 from rsibench.journal.events import IncidentRecorded
 from rsibench.journal.fold import fold
 from rsibench.store.rows import EventRow
+from rsibench.testing.postgres import PostgresServer, postgres_server
 from rsibench.testing.run_builder import RunBuilder
 
 ROUNDS = 3
 GROUP = 50
+RUNS_AT_ONCE = 16
+BLOCK_BYTES = 4096
 COPIES_OF_A_RUN = 250
 
 
-def durable_journal(folder: Path, events: int, group: int) -> float:
+def disk_syncs(folder: Path, writes: int) -> float:
+    """Blocks a second that are written over old ones and synced one by one."""
+    (folder / "blocks").write_bytes(bytes(BLOCK_BYTES * writes))
+    with (folder / "blocks").open("r+b", buffering=0) as file:
+        os.fsync(file.fileno())
+        started = time.perf_counter()
+        for _ in range(writes):
+            file.write(b"x" * BLOCK_BYTES)
+            os.fdatasync(file.fileno())
+        return writes / (time.perf_counter() - started)
+
+
+def durable_journal(folder: Path, events: int, group: int, url: str | None = None) -> float:
     """Events a second through the journal, `group` to a transaction."""
-    with RunBuilder(folder, step_seconds=0.0) as run:
+    with RunBuilder(folder, step_seconds=0.0, url=url) as run:
         run.prepare()
         told = [IncidentRecorded(incident="measured", detail=f"event {number}") for number in range(events)]
         started = time.perf_counter()
         for first in range(0, events, group):
-            with run.store.transaction():
+            with run.store.transaction(run.run_id):
                 for event in told[first : first + group]:
                     run.journal.append(event)
         return events / (time.perf_counter() - started)
@@ -64,6 +87,54 @@ def durable_peer(folder: Path, events: int, group: int) -> float:
                 connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (row[0], seq, *row[1:]))
             connection.execute("COMMIT")
         return events / (time.perf_counter() - started)
+
+
+def many_runs(folder: Path, url: str, events: int) -> float:
+    """Events a second of several runs that are written at once, one transaction an event."""
+    with ExitStack() as stack:
+        runs = [
+            stack.enter_context(RunBuilder(folder / str(number), run_id=f"run-{number}", step_seconds=0.0, url=url))
+            for number in range(RUNS_AT_ONCE)
+        ]
+        for run in runs:
+            run.prepare()
+
+        def write(run: RunBuilder) -> None:
+            for number in range(events // RUNS_AT_ONCE):
+                run.journal.append(IncidentRecorded(incident="measured", detail=f"event {number}"))
+
+        with ThreadPoolExecutor(RUNS_AT_ONCE) as pool:
+            started = time.perf_counter()
+            list(pool.map(write, runs))
+            return events // RUNS_AT_ONCE * RUNS_AT_ONCE / (time.perf_counter() - started)
+
+
+def postgres_peer(url: str, events: int) -> float:
+    """Rows a second into a bare Postgres table, one commit each."""
+    body = IncidentRecorded(incident="measured", detail="event 1234").canonical()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "CREATE TABLE peer (run_id TEXT, seq BIGINT, at TEXT, elapsed_ms BIGINT, kind TEXT, body BYTEA,"
+            " previous_hash TEXT, hash TEXT, PRIMARY KEY (run_id, seq))"
+        )
+        started = time.perf_counter()
+        for seq in range(events):
+            row = ("run-1", seq, "2030-01-01T00:00:00.000000Z", 1234, "incident.recorded", body, "0" * 64, "0" * 64)
+            connection.execute("INSERT INTO peer VALUES (%s, %s, %s, %s, %s, %s, %s, %s)", row)
+        return events / (time.perf_counter() - started)
+
+
+def compare_postgres(root: Path, server: PostgresServer, events: int) -> None:
+    """Measures and prints what Postgres makes durable, for one run and for several at once."""
+
+    def fresh() -> str:
+        return server.url(server.new_database())
+
+    peer = best(root, lambda _folder: postgres_peer(fresh(), events))
+    one = best(root, lambda folder: durable_journal(folder, events, 1, fresh()))
+    report("postgres, one an event", one, "psycopg inserts", peer)
+    many = best(root, lambda folder: many_runs(folder, fresh(), events * 4))
+    report(f"postgres, {RUNS_AT_ONCE} runs at once", many, "psycopg inserts", peer)
 
 
 def verify_memory(rows: Sequence[EventRow]) -> float:
@@ -120,8 +191,15 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         root = Path(name)
+        syncs = best(root, lambda folder: disk_syncs(folder, arguments.events))
+        print(f"{'disk, 4 KiB and fdatasync':28} {syncs:10,.0f} a second")
         compare_durable(root, "durable, one an event", arguments.events, group=1)
         compare_durable(root, f"durable, {GROUP} a transaction", arguments.events * 5, group=GROUP)
+        try:
+            with postgres_server() as server:
+                compare_postgres(root, server, arguments.events)
+        except EnvironmentFault as fault:
+            print(f"postgres was not measured: {fault}")
         with RunBuilder(Path(tempfile.mkdtemp(dir=root))) as run:
             rows = tuple(run.whole().journal.rows())
         peer = best(root, lambda _folder: verify_peer(rows))

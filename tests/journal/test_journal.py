@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection
 
 from rsibench.errors import IntegrityError, SpecError
 from rsibench.ids import sha256_bytes
@@ -23,6 +25,7 @@ from rsibench.journal.events import (
 from rsibench.journal.fold import fold
 from rsibench.journal.journal import Journal
 from rsibench.journal.state import Phase
+from rsibench.store.store import Store
 from rsibench.testing.run_builder import RunBuilder
 
 ODD = IncidentRecorded(incident="odd", detail="seen")
@@ -163,3 +166,53 @@ def test_a_plan_is_folded_from_its_event(run: RunBuilder) -> None:
     plan = run.journal.state().plan
     assert plan is not None
     assert plan.protocol_digest == sha256_bytes(b"protocol")
+
+
+class CountingStore(Store):
+    """A real store that counts how often it was read."""
+
+    readings = 0
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        self.readings += 1
+        with super().reading() as connection:
+            yield connection
+
+
+def test_a_state_beside_another_threads_uncommitted_append_is_not_folded_again(tmp_path: Path) -> None:
+    with RunBuilder(tmp_path) as run, closing(CountingStore.open(run.store.url)) as store:
+        run.prepare()
+        journal = Journal(store, run.run_id, run.clock)
+        before = journal.state()
+        readings: list[int] = []
+
+        def look() -> None:
+            store.readings = 0
+            assert journal.state() == before
+            readings.append(store.readings)
+
+        with store.transaction(run.run_id):
+            journal.append(ODD)
+            reader = threading.Thread(target=look)
+            reader.start()
+            reader.join()
+        assert readings == [1], "one reading finds the head; pages of events would be more"
+        assert journal.state().seq == before.seq + 1
+
+
+def test_states_of_a_rolled_back_append_are_forgotten(run: RunBuilder) -> None:
+    before = run.journal.state()
+
+    def append_and_fail() -> None:
+        with run.store.transaction(run.run_id):
+            run.journal.append(ODD)
+            run.journal.append(ODD)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        append_and_fail()
+    assert run.journal.state() == before
+    run.journal.append(IncidentRecorded(incident="other", detail="instead"))
+    run.journal.append(IncidentRecorded(incident="other", detail="and again"))
+    assert run.journal.state() == fold(run.journal.entries())

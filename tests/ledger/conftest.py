@@ -1,4 +1,4 @@
-"""A run whose budget was opened and nothing else."""
+"""A run whose budget was opened and nothing else, and places for one on both databases."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rsibench.store.dialect import sqlite_url
 from rsibench.testing.run_builder import RunBuilder
 
 
@@ -16,3 +17,12 @@ def run(tmp_path: Path) -> Iterator[RunBuilder]:
     with RunBuilder(tmp_path) as built:
         built.prepare()
         yield built
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A store's URL, once of each database."""
+    if request.param == "sqlite":
+        return sqlite_url(tmp_path / "rsibench.sqlite")
+    found: str = request.getfixturevalue("postgres_url")
+    return found

@@ -20,7 +20,6 @@ from rsibench.journal.journal import Journal
 from rsibench.ledger.ledger import Ledger
 from rsibench.ledger.replay import balances_from_events
 from rsibench.ports.clock import SystemClock
-from rsibench.store.dialect import sqlite_url
 from rsibench.store.store import Store
 from rsibench.testing.run_builder import RunBuilder
 from rsibench.units import Account
@@ -31,15 +30,6 @@ RACERS = 3
 MOST_HEAD_START_SECONDS = 0.001
 ALL_ATTEMPTS = {Account.ATTEMPTS: 4}
 """What the built run has of this account: whoever gets it leaves nothing."""
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A store's URL, once of each database."""
-    if request.param == "sqlite":
-        return sqlite_url(tmp_path / "rsibench.sqlite")
-    found: str = request.getfixturevalue("postgres_url")
-    return found
 
 
 @pytest.fixture

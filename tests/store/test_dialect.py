@@ -1,7 +1,9 @@
-"""Reaching SQLite: the switch to WAL mode, which SQLite's own busy timeout does not cover."""
+"""Reaching a database: SQLite's switch to WAL mode, which its busy timeout does not cover, and a missing driver."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -40,3 +42,14 @@ def _open_at_once(path: Path) -> list[str]:
 def test_openers_of_one_new_file_wait_for_each_other(tmp_path: Path) -> None:
     found = [_open_at_once(tmp_path / f"{number}.sqlite") for number in range(ROUNDS)]
     assert found == [["wal"] * OPENERS] * ROUNDS
+
+
+def test_a_missing_driver_is_named_with_how_to_get_it() -> None:
+    program = (
+        "import sys; sys.modules['psycopg'] = None\n"
+        "from rsibench.errors import EnvironmentFault; from rsibench.store.store import Store\n"
+        "try: Store.open('postgresql://user@127.0.0.1/x')\n"
+        "except EnvironmentFault as fault: print(fault)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert "pip install 'psycopg[binary]'" in done.stdout

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
+from collections.abc import Callable
 from contextlib import closing
 
 import pytest
@@ -11,6 +13,9 @@ from sqlalchemy import func, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from rsibench.errors import EnvironmentFault
+from rsibench.errors import IntegrityError as WrongRecord
+from rsibench.spec.item import Split
+from rsibench.store.base_scores import BaseScore, keep_base_score
 from rsibench.store.complaint import StoreUnreachable
 from rsibench.store.events import insert_event
 from rsibench.store.rows import EventRow
@@ -19,6 +24,7 @@ from rsibench.store.schema import BASE_SCORES, EVENTS
 from rsibench.store.store import Store
 from rsibench.testing.clock import FakeClock
 from rsibench.testing.postgres import PostgresServer
+from rsibench.testing.run_builder import make_score
 
 
 def _put(store: Store, key: str, scope: str | None = None) -> None:
@@ -197,3 +203,42 @@ def test_a_statement_that_breaks_a_rule_of_the_tables_is_no_complaint(postgres_s
     _put(postgres_store, "once")
     with pytest.raises(DBAPIError, match="pk_base_scores"):
         _put(postgres_store, "once")
+
+
+def _at_once[T](store: Store, number: int, write: Callable[[int], T]) -> list[T]:
+    """What several threads get that each write in a transaction of a scope of its own, all begun before any ends."""
+    begun = threading.Barrier(number)
+    got: list[T] = []
+
+    def work(mine: int) -> None:
+        with store.transaction(f"run-{mine}"):
+            begun.wait()
+            found = write(mine)
+        got.append(found)
+
+    threads = [threading.Thread(target=work, args=(mine,)) for mine in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return got
+
+
+def test_runs_that_score_the_same_base_at_once_keep_one_score(postgres_store: Store) -> None:
+    def keep(mine: int) -> BaseScore:
+        with postgres_store.transaction() as connection:
+            return keep_base_score(connection, "key", Split.SELECTION, BaseScore(f"{mine}" * 64, make_score(mine, 10)))
+
+    assert len(set(kept.trials_blob for kept in _at_once(postgres_store, 4, keep))) == 1
+
+
+def test_a_run_that_several_add_at_once_is_added_once(postgres_store: Store) -> None:
+    def add(seed: int) -> str:
+        try:
+            with postgres_store.transaction() as connection:
+                add_run(connection, RunRow("run-a", FakeClock().now(), "pocket", "full", "x", seed // 2, "0" * 64))
+        except WrongRecord:
+            return "refused"
+        return "added"
+
+    assert Counter(_at_once(postgres_store, 4, add)) == {"added": 2, "refused": 2}

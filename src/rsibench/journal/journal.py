@@ -21,6 +21,8 @@ from rsibench.store.rows import EventRow, RowHead
 from rsibench.store.runs import get_run
 from rsibench.store.store import Store
 
+_REMEMBERED = 32
+
 
 class _Folded(NamedTuple):
     """A state and the hash of the last event that went into it."""
@@ -45,7 +47,8 @@ class Journal:
             last = last_event(connection, run_id)
         self._time = Timekeeper(clock, 0 if last is None else last.elapsed_ms)
         self._nothing = RowHead(0, 0, genesis_hash(run_id))
-        self._folded = _Folded(RunState(run_id=run_id), self._nothing.hash)
+        self._empty = _Folded(RunState(run_id=run_id), self._nothing.hash)
+        self._recent: tuple[_Folded, ...] = ()
 
     def append(self, event: AnyEvent) -> Entry:
         """Records `event` as the run's next one, in the caller's transaction if there is one.
@@ -61,7 +64,7 @@ class Journal:
             row, entry = seal(self.run_id, Head(last.seq, last.hash), self._time.now(), elapsed_ms, event)
             state = apply(self._state_at(last), entry)
             insert_event(connection, row)
-            self._folded = _Folded(state, entry.hash)
+            self._remember(_Folded(state, entry.hash))
             return entry
 
     def state(self) -> RunState:
@@ -88,18 +91,27 @@ class Journal:
         return self._time.elapsed_ms()
 
     def _state_at(self, last: RowHead) -> RunState:
-        """The fold up to `last`, continued from what was folded before unless that was rolled back."""
-        folded = self._folded
-        if folded.hash == last.hash:
-            return folded.state
-        if folded.state.seq >= last.seq or not self._stands(folded):
-            folded = _Folded(RunState(run_id=self.run_id), self._nothing.hash)
+        """The fold up to `last`, continued from the latest state known before it that was not rolled back."""
+        recent = self._recent
+        for folded in reversed(recent):
+            if folded.hash == last.hash:
+                return folded.state
+        earlier = (known for known in reversed(recent) if known.state.seq < last.seq and self._stands(known))
+        folded = next(earlier, self._empty)
         for entry in self.entries(after=folded.state.seq):
+            if entry.seq > last.seq:
+                break
             folded = _Folded(apply(folded.state, entry), entry.hash)
-        self._folded = folded
+        self._remember(folded)
         return folded.state
+
+    def _remember(self, folded: _Folded) -> None:
+        """Keeps the latest few states: another thread may ask for the one before an append that is not committed.
+
+        Threads may drop each other's; a state that is gone is folded again.
+        """
+        self._recent = (*self._recent[1 - _REMEMBERED :], folded)
 
     def _stands(self, folded: _Folded) -> bool:
         with self._store.reading() as connection:
-            standing = hash_at(connection, self.run_id, folded.state.seq)
-        return folded.state.seq == 0 or standing == folded.hash
+            return hash_at(connection, self.run_id, folded.state.seq) == folded.hash

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from rsibench.journal.events import Event
+from rsibench.journal.layered import extended
 from rsibench.journal.state import Phase, RunState
 
 type Step[E: Event] = Callable[[RunState, E], RunState]
@@ -50,4 +51,4 @@ def require_phase(state: RunState, *allowed: Phase) -> None:
 
 def put[K, V](mapping: Mapping[K, V], key: K, value: V) -> Mapping[K, V]:
     """A copy of `mapping` in which `key` is `value`."""
-    return MappingProxyType({**mapping, key: value})
+    return extended(mapping, key, value)

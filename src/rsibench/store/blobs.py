@@ -25,6 +25,7 @@ from rsibench.spec.settings import cache_folder
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 PIECE_BYTES = 1 << 20
+_CAUSE_CHARACTERS = 400
 _READ_ONLY = 0o444
 _CHANGED = "the file was changed or replaced after it was stored; restore it from a copy"
 
@@ -132,7 +133,9 @@ class Blobs:
             yield
         except (OSError, BaseError) as error:
             fix = "check that the folder can be written and has space"
-            raise EnvironmentFault(f"cannot be read or written: {error}", where=self._where, fix=fix) from error
+            raise EnvironmentFault(
+                f"cannot be read or written: {cause_of(error)}", where=self._where, fix=fix
+            ) from error
 
 
 def blob_name(sha256: str) -> str:
@@ -141,6 +144,11 @@ def blob_name(sha256: str) -> str:
         fix = "name a blob by 64 lowercase hexadecimal digits"
         raise IntegrityError("is not the name of a blob", where=f"blob {sha256!r}", fix=fix)
     return f"{sha256[:2]}/{sha256[2:]}"
+
+
+def cause_of(error: Exception) -> str:
+    """What an object store says, in one line and without the debugging text that it appends."""
+    return " ".join(str(error).split("Debug source")[0].split())[:_CAUSE_CHARACTERS]
 
 
 def changed(sha256: str, place: str) -> IntegrityError:

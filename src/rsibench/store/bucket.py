@@ -20,11 +20,10 @@ from obstore.store import S3Store
 
 from rsibench.errors import EnvironmentFault, IntegrityError
 from rsibench.ids import sha256_bytes
-from rsibench.store.blobs import PIECE_BYTES, Blobs, blob_name, changed
+from rsibench.store.blobs import PIECE_BYTES, Blobs, blob_name, cause_of, changed
 
 _RETRY_SECONDS = 30
 _RETRIES = 5
-_CAUSE_CHARACTERS = 400
 
 
 class BucketBlobs(Blobs):
@@ -112,8 +111,9 @@ class BucketBlobs(Blobs):
 
     def _fault(self, error: Exception) -> EnvironmentFault:
         fix = "check bucket, keys (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), AWS_REGION and AWS_ENDPOINT_URL"
-        cause = " ".join(str(error).split("Debug source")[0].split())[:_CAUSE_CHARACTERS]
-        return EnvironmentFault(f"cannot be read or written: {cause}", where=f"blobs in {self._place}", fix=fix)
+        return EnvironmentFault(
+            f"cannot be read or written: {cause_of(error)}", where=f"blobs in {self._place}", fix=fix
+        )
 
 
 class _Missing(IntegrityError):

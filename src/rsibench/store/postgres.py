@@ -25,8 +25,8 @@ LOCK_TIMEOUT_SECONDS = 30
 IDLE_IN_TRANSACTION_SECONDS = 120
 """A process that is frozen inside a transaction loses it after this time, and with it the locks of its run."""
 
-_POOL_SIZE = 8
-_POOL_OVERFLOW = 8
+_POOL_SIZE = 16
+"""Connections of one process, kept open. More threads than this wait for one; a server has about 100 for everybody."""
 
 # Whatever the server's defaults are: a commit is on disk when it returns, and a machine that vanished is noticed.
 _SESSION = (
@@ -87,13 +87,17 @@ class Postgres:
         if not url.database:
             fix = "use postgresql://USER@HOST/DATABASE"
             raise EnvironmentFault("the URL names no database", where=shown(url), fix=fix)
-        engine = create_engine(
-            url.set(drivername="postgresql+psycopg"),
-            connect_args={"connect_timeout": CONNECT_TIMEOUT_SECONDS, "application_name": "rsibench"},
-            isolation_level="READ COMMITTED",
-            pool_size=_POOL_SIZE,
-            max_overflow=_POOL_OVERFLOW,
-        )
+        try:
+            engine = create_engine(
+                url.set(drivername="postgresql+psycopg"),
+                connect_args={"connect_timeout": CONNECT_TIMEOUT_SECONDS, "application_name": "rsibench"},
+                isolation_level="READ COMMITTED",
+                pool_size=_POOL_SIZE,
+                max_overflow=0,
+            )
+        except ImportError as error:
+            fix = "pip install 'psycopg[binary]'"
+            raise EnvironmentFault(f"its driver cannot be loaded: {error}", where=shown(url), fix=fix) from error
         event.listen(engine, "connect", _on_connect)
         return engine
 

@@ -20,6 +20,7 @@ from rsibench.store.complaint import Complaint, Trouble, shown
 SQLITE_SCHEME = "sqlite"
 BUSY_TIMEOUT_SECONDS = 30.0
 _FORM = "sqlite:///PATH"
+_POOL_SIZE = 48
 _WAL_RETRY_SECONDS = 0.01
 _READ_ONLY = "rsibench_read_only"
 
@@ -38,8 +39,9 @@ class Sqlite:
         engine = create_engine(
             url.set(drivername="sqlite+pysqlite"),
             connect_args={"timeout": BUSY_TIMEOUT_SECONDS, "check_same_thread": False},
-            pool_size=8,
-            max_overflow=32,
+            # A connection over the pool's size is opened and closed for every use, which costs more than most queries.
+            pool_size=_POOL_SIZE,
+            max_overflow=_POOL_SIZE,
         )
         event.listen(engine, "connect", _on_connect)
         event.listen(engine, "begin", _on_begin)

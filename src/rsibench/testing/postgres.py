@@ -29,6 +29,7 @@ _PROGRAMS = ("initdb", "pg_ctl", "postgres")
 _USER = "rsibench"
 _PASSWORD = "only-for-tests"  # noqa: S105 - of a server that is thrown away
 _START_SECONDS = 60
+_GUARD = 'read -r line; "$1" -D "$2/data" -m immediate stop; rm -rf "$2"'
 _SETTINGS = {
     "listen_addresses": "'127.0.0.1'",
     "unix_socket_directories": "''",
@@ -143,13 +144,28 @@ def postgres_server() -> Iterator[PostgresServer]:
             os.chown(folder, account.pw_uid, account.pw_gid)
         server = PostgresServer(programs, folder, _free_port(), user)
         server._initialise(password)
-        server.start()
+        with _guarded(programs, folder, user):
+            server.start()
+            try:
+                yield server
+            finally:
+                if server.running():
+                    os.kill(server.pid, signal.SIGCONT)  # a test may have frozen it
+                    server.kill()
+
+
+@contextmanager
+def _guarded(programs: Path, folder: Path, user: str | None) -> Iterator[None]:
+    """Ends server and folder also when this process is killed: a guard waits for the end of a pipe that it holds."""
+    command = ["sh", "-c", _GUARD, "guard", str(programs / "pg_ctl"), str(folder)]
+    with subprocess.Popen(
+        command, user=user, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as guard:  # fmt: skip
         try:
-            yield server
+            yield
         finally:
-            if server.running():
-                os.kill(server.pid, signal.SIGCONT)  # a test may have frozen it
-                server.kill()
+            guard.kill()
 
 
 def _unprivileged_user() -> str | None:
