@@ -18,7 +18,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rsibench.errors import EnvironmentFault
@@ -32,6 +32,7 @@ _READY_SECONDS = 30.0
 _WATCH_SECONDS = 0.25
 _END_SECONDS = 10.0
 _MOST_SAID_BYTES = 4096
+_MOST_LINE_BYTES = 16 << 20
 _KILLED = 128 + signal.SIGKILL
 _BOXES: dict[str, Callable[[WardenPlan], Box]] = {"bubblewrap": BubblewrapBox, "docker": DockerBox}
 
@@ -46,9 +47,12 @@ class _Lines:
 
     def read(self) -> list[str]:
         """What is complete after one read, which waits when nothing has come."""
-        more = os.read(self.descriptor, 1 << 16)
-        self.closed = not more
+        try:
+            more = os.read(self.descriptor, 1 << 16)
+        except ConnectionResetError:
+            more = b""
         *lines, self._pending = (self._pending + more).split(b"\n")
+        self.closed = not more or len(self._pending) > _MOST_LINE_BYTES
         return [line.decode(errors="replace") for line in lines]
 
     def first(self) -> str:
@@ -104,8 +108,9 @@ def main(status: int) -> int:
         _tell(status, json.dumps({"failed": what, "fix": fix}))
         return 1
     end = box.finish(SandboxEnd(ended.cause, ended.exit_code))
-    if end.cause is SandboxCause.LOST and end.memory_kills:
-        end = SandboxEnd(SandboxCause.OUT_OF_MEMORY, *[getattr(end, name) for name in SandboxEnd.__slots__[1:]])
+    killed = end.exit_code == _KILLED and end.cause in (SandboxCause.EXITED, SandboxCause.LOST)
+    if killed and end.memory_kills:
+        end = replace(end, cause=SandboxCause.OUT_OF_MEMORY)
     _tell(status, end_line(end))
     return end.exit_code
 
@@ -170,8 +175,8 @@ def _hold(box: Box, process: subprocess.Popen[bytes], control: socket.socket, co
             for line in said.read():
                 heard += len(line) + 1
                 word, _, code = line.partition(" ")
-                if word == "exited" and code.isdigit():
-                    watched.exit_code = min(int(code), 255)
+                if word == "exited" and code.isascii() and code.isdigit():
+                    watched.exit_code = int(code[-3:]) & 0xFF
         if said.closed or heard >= _MOST_SAID_BYTES:
             sources.discard(said.descriptor)
         if ended in ready:
