@@ -1,1 +1,1 @@
-"""The model proxy: an outside model asked through us, so that no key leaves the controller and every call is metered."""
+"""The model proxy: an outside model asked through us: no key leaves the controller, every call is metered."""
