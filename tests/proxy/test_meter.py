@@ -14,8 +14,7 @@ from rsibench.errors import BudgetExceeded, LabError
 from rsibench.outcomes import CallOutcome
 from rsibench.proxy.meter import CallPlan, Meter
 from rsibench.spec.model_calls import CallPrice, CallUsage, ModelPrices, Wire
-from rsibench.testing import run_builder
-from rsibench.testing.run_builder import RunBuilder
+from rsibench.testing.run_builder import LIMITS, RunBuilder
 from rsibench.units import Account
 
 PRICES = ModelPrices(
@@ -26,10 +25,10 @@ WORST = 1_000 + 200 * 10
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunBuilder]:
+def run(tmp_path: Path) -> Iterator[RunBuilder]:
     """A run in research with money for exactly seven worst cases on the researcher's account."""
-    monkeypatch.setitem(run_builder.LIMITS, Account.RESEARCHER, 7 * WORST + WORST // 2)
-    with RunBuilder(tmp_path) as built:
+    limits = LIMITS | {Account.RESEARCHER: 7 * WORST + WORST // 2}
+    with RunBuilder(tmp_path, limits=limits) as built:
         built.prepare()
         built.start_research()
         yield built
