@@ -27,6 +27,7 @@ _COMMANDS = {
     "report": ("rsibench.cli.report:report", "Write the self-contained HTML page of a run and print its result."),
     "verify": ("rsibench.cli.verify:verify", "Recompute everything a run printed and say what does not agree."),
     "gate": ("rsibench.cli.gate:gate", "Check a submission's files against a profile without spending anything."),
+    "tinker-serve": ("rsibench.cli.tinker_serve:tinker_serve", "Train and sample here for clients of the Tinker API."),
     "doctor": ("rsibench.cli.doctor:doctor", "What works on this machine, what does not, and what to do."),
 }
 

@@ -27,3 +27,13 @@ def cache_folder() -> Path:
 def harmless_environment() -> dict[str, str]:
     """Variables that a researcher's process may inherit; none of them is a secret."""
     return {name: os.environ[name] for name in _HARMLESS_VARIABLES if name in os.environ}
+
+
+def tinker_key() -> str | None:
+    """The key for a Tinker service, $RSIBENCH_TINKER_KEY; nothing is taken from the SDK's own variables or files."""
+    return os.environ.get("RSIBENCH_TINKER_KEY") or None
+
+
+def turn_off_tinker_telemetry() -> None:
+    """Tells the Tinker SDK, which only reads the environment for it, to report nothing. Call before it connects."""
+    os.environ["TINKER_TELEMETRY"] = "0"

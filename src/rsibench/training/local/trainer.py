@@ -91,6 +91,11 @@ class LocalTrainer:
         optimizer.zero_grad(set_to_none=True)
 
     @property
+    def vocabulary(self) -> int:
+        """How many tokens the student has."""
+        return int(self._opened()[0].head.shape[0])
+
+    @property
     def pending(self) -> bool:
         """Whether there is a gradient that no step has used yet; no saved state would hold it."""
         return self._student is not None and any(parameter.grad is not None for parameter in self._student.parameters)
@@ -108,9 +113,12 @@ class LocalTrainer:
         torch.save(state, partial)
         os.replace(partial, path)
 
-    def resume(self, path: Path) -> None:
-        """Continues from a saved state; the trainer must be open on the same student with the same shape."""
-        student, optimizer = self._opened()
+    def resume(self, path: Path, *, optimizer: bool = True) -> None:
+        """Continues from a saved state; the trainer must be open on the same student with the same shape.
+
+        Without `optimizer`, the adapter alone is taken and AdamW begins anew.
+        """
+        student, adam = self._opened()
         state = torch.load(path, map_location=self._device, weights_only=True)
         if state["version"] != _STATE_VERSION or state["lora"] != _shape(self._lora):
             raise SpecError(
@@ -121,7 +129,10 @@ class LocalTrainer:
         with torch.no_grad():
             for parameter, saved in zip(student.parameters, state["adapter"], strict=True):
                 parameter.copy_(saved)
-        optimizer.load_state_dict(state["optimizer"])
+        if optimizer:
+            adam.load_state_dict(state["optimizer"])
+        else:
+            self._optimizer = torch.optim.AdamW(student.parameters, fused=True)
 
     def export_sampler(self, path: Path) -> AdapterFacts:
         """Writes the adapter to the folder `path` in PEFT's format."""
@@ -152,7 +163,7 @@ class LocalTrainer:
         hidden = self._hidden(student, padded) if hidden is None else hidden
         selected = hidden.index_select(0, padded.positions)  # (loss positions, width)
         loss = head_loss(selected.detach(), student.head, padded.targets, padded.weights, weight_sum)
-        selected.backward(loss.gradient)
+        torch.autograd.backward(selected, loss.gradient)
         return loss
 
     def _every_logprob(
