@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,3 +28,6 @@ def service(student: Path, tmp_path: Path) -> Iterator[Service]:
     model = ServedModel("tiny", student, alpha=8, targets=("q_proj", "v_proj", "down_proj"), top_layers=1)
     with TinkerServer((model,), Settings(tmp_path / "served", threads=1), KEY) as server:
         yield Service(server.url, KEY, "tiny", call_seconds=30.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # the official client leaves idle connections to the collector
+        gc.collect()
