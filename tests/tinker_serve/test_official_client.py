@@ -17,7 +17,7 @@ from rsibench.training.local import LocalTrainer
 from rsibench.training.rows import to_example
 from rsibench.training.tinker import TinkerTrainer
 
-pytestmark = pytest.mark.filterwarnings("ignore:unclosed transport:ResourceWarning")  # left idle by the client
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # left idle by the client
 
 LORA = LoraSpec(rank=4, alpha=8, targets=("q_proj", "v_proj", "down_proj"), top_layers=1)
 ADAM = AdamParams(learning_rate=0.01, beta1=0.9, beta2=0.95, eps=1e-8, weight_decay=0.0)
