@@ -13,6 +13,9 @@ from rsibench.sampling.local import LocalSampler
 from rsibench.sampling.tinker import TinkerSampler
 from rsibench.testing.training import counting_rows
 from rsibench.tinker_api.connection import Connection, Service
+from rsibench.tinker_serve.served import ServedModel
+from rsibench.tinker_serve.server import TinkerServer
+from rsibench.tinker_serve.service import Settings
 from rsibench.training.local import LocalTrainer
 from rsibench.training.rows import to_example
 from rsibench.training.tinker import TinkerTrainer
@@ -96,3 +99,15 @@ def test_preflight_says_what_the_service_lacks(service: Service) -> None:
     with pytest.raises(EnvironmentFault, match="retired"):
         other.preflight(1)
     other.close()
+
+
+def test_a_server_that_is_gone_is_a_typed_failure_within_the_limit(student: Path, tmp_path: Path) -> None:
+    trainer: TinkerTrainer | None = None
+    with TinkerServer((ServedModel("tiny", student),), Settings(tmp_path / "served", threads=1), "tml-x") as server:
+        trainer = TinkerTrainer(Service(server.url, "tml-x", "tiny", call_seconds=4.0))
+        trainer.open(student, LORA, 3)
+        trainer.step(BATCH, ADAM)
+    with pytest.raises(InfrastructureFailure) as caught:
+        trainer.step(BATCH, ADAM)
+    assert caught.value.failure in {"service_timeout", "service_error"}
+    trainer.close()
