@@ -2,8 +2,7 @@
 
 Weights are divided by their sum before they are sent, so that the service's sum is our token mean. Alpha, layers and
 modules are the service's own. An exported adapter is a folder with `tinker.json`, which names the checkpoint to sample
-from and the one to go on from; its digest is over that file, and its delta norm is not known (infinite is never given:
-0 parameters and NaN say so).
+from and the one to go on from; its digest is over that file. Its delta norm and size are not known: NaN and 0 say so.
 """
 
 from __future__ import annotations
