@@ -8,6 +8,7 @@ from pathlib import Path
 _HOME_VARIABLE = "RSIBENCH_HOME"
 _CACHE_VARIABLE = "RSIBENCH_CACHE"
 _STORE_VARIABLE = "RSIBENCH_STORE"
+_CONTAINER_VARIABLES = ("HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH")
 _HARMLESS_VARIABLES = ("HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV")
 
 
@@ -33,6 +34,11 @@ def cache_folder() -> Path:
 def harmless_environment() -> dict[str, str]:
     """Variables that a researcher's process may inherit; none of them is a secret."""
     return {name: os.environ[name] for name in _HARMLESS_VARIABLES if name in os.environ}
+
+
+def container_environment() -> dict[str, str]:
+    """Variables by which the docker command finds its daemon; they never go into a container."""
+    return {name: os.environ[name] for name in _CONTAINER_VARIABLES if name in os.environ}
 
 
 def secret(variable: str) -> str | None:

@@ -1,0 +1,1 @@
+"""Sandboxes by bubblewrap: user, process, network, IPC, host name and cgroup namespaces without capabilities."""
