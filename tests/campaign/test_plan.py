@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from rsibench.campaign.controller import Controller, Doing, WorstCase
 from rsibench.campaign.folder import CampaignFolder
 from rsibench.campaign.plan import CampaignPlan, plan_campaign
 from rsibench.campaign.recorded import CellStage, open_recorded
+from rsibench.cli.main import main
 from rsibench.errors import EnvironmentFault, LabError, SpecError
 from rsibench.ports.clock import SystemClock
 from rsibench.run.plan import Planned
@@ -117,3 +119,21 @@ def test_only_one_process_drives_a_campaign(tmp_path: Path) -> None:
         assert CampaignFolder(home, "tiny").is_driven
         with pytest.raises(LabError, match="drives it"), CampaignFolder(home, "tiny").driven():
             pass
+
+
+@pytest.mark.parametrize("name", ["paper", "same-family"])
+def test_shipped_matrices_are_planned_from_the_command_line_and_refused_where_they_cannot_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RSIBENCH_HOME", str(tmp_path / "runs"))
+    monkeypatch.setenv("RSIBENCH_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(SystemExit) as planned:
+        main(["campaign", "plan", name, "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert planned.value.code == 0
+    assert all(cell["obstacle"] for cell in document["cells"])
+    assert Decimal(document["worst_usd"]) > 10_000
+    with pytest.raises(SystemExit) as refused:
+        main(["campaign", "run", name])
+    assert refused.value.code == 3
+    assert not (tmp_path / "runs").exists()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rsibench.errors import IntegrityError
 from rsibench.ids import sha256_bytes
 from rsibench.run.plan import read_lock
+from rsibench.spec.contamination import ContaminationPolicy
 from rsibench.spec.frozen import canonical_json
 from rsibench.spec.lock import Lock, Protocol
 from rsibench.testing.runs import TinyRuns
@@ -94,3 +95,16 @@ def test_a_lock_whose_protocol_was_changed_is_not_read(lock: Lock, data: st.Data
 
 def test_a_lock_reads_back_as_it_was_written(lock: Lock) -> None:
     assert read_lock(lock.canonical(), where="test") == lock
+
+
+def test_a_lock_written_before_a_part_was_added_can_still_be_read(lock: Lock) -> None:
+    """Its digest is over what was written then; the added part has its default."""
+    document = json.loads(lock.canonical())
+    del document["protocol"]["data"]["contamination"]
+    document["protocol_digest"] = sha256_bytes(canonical_json(document["protocol"]))
+    read = read_lock(json.dumps(document).encode(), where="test")
+    assert read.protocol_digest == document["protocol_digest"] != lock.protocol_digest
+    assert read.protocol.data.contamination == ContaminationPolicy()
+    document["protocol"]["data"]["max_rows"] += 1
+    with pytest.raises(IntegrityError, match="was changed"):
+        read_lock(json.dumps(document).encode(), where="test")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -106,7 +107,9 @@ def test_a_full_workspace_is_only_that(bench: SandboxBench) -> None:
     """With a file system of fixed size the write fails and the program goes on; else it is killed and named."""
     size = bench.spec.limits.workspace_bytes
     hard = bench.provider.probe().facts["workspace limit"] == FIXED_SIZE_FACT
-    said = bench.shell(f"head -c {size * 3} /dev/zero > fill 2>/dev/null; wc -c < fill; sleep {0 if hard else 30}; echo on")
+    said = bench.shell(
+        f"head -c {size * 3} /dev/zero > fill 2>/dev/null; wc -c < fill; sleep {0 if hard else 30}; echo on"
+    )
     if hard:
         written, still = said.output.split()
         assert int(written) < size
@@ -246,14 +249,10 @@ def test_a_link_put_where_the_host_writes_next_time_is_not_followed(bench: Sandb
 
 def test_evidence_replaced_by_a_link_is_evidence_again(bench: SandboxBench) -> None:
     bench.shell("true")
-    storage = SandboxBench(bench.provider, bench.root / "second")
-    storage.spec = type(bench.spec)(**{**_fields(bench), "read_only": ()})
-    assert storage.shell("rmdir evidence; ln -s /etc evidence; echo ok").output == "ok\n"
+    without = SandboxBench(bench.provider, bench.root / "second")
+    without.spec = replace(bench.spec, read_only=())
+    assert without.shell("rmdir evidence; ln -s /etc evidence; echo ok").output == "ok\n"
     assert bench.shell("cat evidence/card.md").output == "# the card\n"
-
-
-def _fields(bench: SandboxBench) -> dict[str, object]:
-    return {name: getattr(bench.spec, name) for name in bench.spec.__slots__}
 
 
 def test_what_a_researcher_made_is_there_at_the_next_start(bench: SandboxBench) -> None:
@@ -312,7 +311,7 @@ def test_nothing_survives_a_kill(sandbox_provider: SandboxProvider, tmp_path: Pa
     loops = [path.read_text("ascii") for path in Path("/sys/block").glob("loop*/loop/backing_file")]
     assert not any(str(tmp_path) in one for one in loops)
     bench = SandboxBench(sandbox_provider, tmp_path / "again")
-    bench.spec = type(bench.spec)(**{**_fields(bench), "keep": tmp_path / "run" / "kept"})
+    bench.spec = replace(bench.spec, keep=tmp_path / "run" / "kept")
     assert bench.shell("cat made").output == "work\n", "what it had made is not lost"
 
 

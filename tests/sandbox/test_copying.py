@@ -41,7 +41,9 @@ def write(root: Path, tree: dict[str, object]) -> None:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(source=_TREES, target=_TREES)
-def test_a_mirror_is_equal(tmp_path_factory: pytest.TempPathFactory, source: dict[str, object], target: dict[str, object]) -> None:
+def test_a_mirror_is_equal(
+    tmp_path_factory: pytest.TempPathFactory, source: dict[str, object], target: dict[str, object]
+) -> None:
     root = tmp_path_factory.mktemp("trees")
     write(root / "source", source)
     write(root / "target", target)

@@ -18,10 +18,10 @@ from rsibench.campaign.recorded import CellStage, Recorded, open_recorded
 from rsibench.cli.here import here
 from rsibench.cli.output import console, print_json
 from rsibench.cli.stoppable import stoppable
-from rsibench.errors import EnvironmentFault, InfrastructureFailure
+from rsibench.errors import EnvironmentFault, InfrastructureFailure, SpecError
 from rsibench.ports.clock import SystemClock
 from rsibench.report.campaign_tables import amounts, limits_text, plan_table, power_table, status_table
-from rsibench.researchers.catalogue import researcher_command
+from rsibench.researchers.catalogue import require_known, researcher_command
 from rsibench.run.plan import Asked, Planned, plan_run
 from rsibench.spec.campaign import CampaignSpec
 from rsibench.spec.catalogue import load_campaign
@@ -144,7 +144,7 @@ def cancel(campaign: str) -> None:
     spec = load_campaign(campaign)
     folder = CampaignFolder(here(), spec.name)
     if folder.asked() is None:
-        raise EnvironmentFault("it was never begun here", where=f"campaign {spec.name}", fix="there is nothing to stop")
+        raise SpecError("it was never begun here", where=f"campaign {spec.name}", fix="there is nothing to stop")
     folder.cancel()
     out = console()
     if not folder.is_driven:
@@ -157,9 +157,10 @@ def _plan(spec: CampaignSpec) -> CampaignPlan:
     """Planned against what is recorded here. Raises SpecError for a researcher that there is not."""
     clock = SystemClock()
     for researcher in spec.researchers:
-        researcher_command(researcher, 0)
+        require_known(researcher)
 
     def plan_cell(cell: Cell) -> Planned:
+        researcher_command(cell.researcher, cell.seed)
         asked = Asked(
             profile=cell.profile.profile,
             researcher=cell.researcher,

@@ -15,7 +15,9 @@ from rich.table import Table
 
 from rsibench.cli.output import console, print_json
 from rsibench.errors import EnvironmentFault
+from rsibench.ports.sandbox import Probe
 from rsibench.run.facts import machine_facts
+from rsibench.sandbox.choose import survey
 from rsibench.spec.settings import cache_folder, runs_home
 
 _LEAST_DISK_BYTES = 3 << 30
@@ -75,13 +77,7 @@ def examine() -> list[Finding]:
             machine.accelerator or "none: training and sampling run on the processor",
             "nothing to do: a GPU is used when there is one",
         ),
-        Finding(
-            "bubblewrap",
-            shutil.which("bwrap") is not None,
-            False,
-            shutil.which("bwrap") or "not found",
-            "runs are labelled unisolated; the researcher sandbox is not part of this version",
-        ),
+        *(_sandbox(probe) for probe in survey()),
     ]
 
 
@@ -89,6 +85,13 @@ def _library(name: str) -> Finding:
     found = util.find_spec(name) is not None
     version = machine_facts().libraries.get(name, "installed") if found else "not installed"
     return Finding(f"library {name}", found, True, version, "pip install 'rsibench-data[local]'")
+
+
+def _sandbox(probe: Probe) -> Finding:
+    """By a throwaway sandbox that was looked at from inside."""
+    facts = "; ".join(f"{name}: {fact}" for name, fact in probe.facts.items())
+    name = f"sandbox {probe.provider}"
+    return Finding(name, probe.available, False, facts if probe.available else probe.why, "not needed for local runs")
 
 
 def _existing(path: Path) -> Path:

@@ -36,6 +36,7 @@ _COMMANDS = {
     "serve": ("rsibench.cli.serve:serve", "Show runs in a browser while they go on."),
     "mechanisms": ("rsibench.cli.mechanisms:mechanisms", "What a researcher did between attempts, measured."),
     "frames": ("rsibench.cli.frames:frames", "Recorded runs as Parquet tables."),
+    "tinker-serve": ("rsibench.cli.tinker_serve:tinker_serve", "Train and sample here for clients of the Tinker API."),
     "doctor": ("rsibench.cli.doctor:doctor", "What works on this machine, what does not, and what to do."),
 }
 

@@ -11,6 +11,7 @@ from rsibench.errors import EnvironmentFault
 from rsibench.researchers.catalogue import SCRIPTED
 from rsibench.researchers.check import check_agent
 from rsibench.researchers.install import AGENTS, agents_folder, find_agent, install_agent
+from rsibench.researchers.presets import PRESETS
 from rsibench.spec.settings import cache_folder
 
 
@@ -18,6 +19,10 @@ def list_researchers(*, json: bool = False) -> None:
     """Names of the researchers and what each does."""
     rows = [{"name": name, "kind": "scripted", "what": what} for name, what in SCRIPTED.items()]
     rows += [{"name": name, "kind": "agent", "what": f"{one.what}, {one.version}"} for name, one in AGENTS.items()]
+    rows += [
+        {"name": name, "kind": "preset", "what": f"{one.agent} with {one.model}, effort {one.effort or 'its own'}"}
+        for name, one in PRESETS.items()
+    ]
     if json:
         print_json(rows)
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from pydantic import ValidationError
 from rich.table import Table
 
 from rsibench.analysis.researcher_model import LONGEST, FixedAttempts, Patience, ProfileModel, ResearcherModel
@@ -105,10 +106,10 @@ def _standard(base: float, selection: int, official: int, decodes: int, attempts
                 name="patient, no skill", noise=noise, stopping=Patience(without_best=2, at_most=min(LONGEST, 16))
             ),
         )
-    except ValueError as error:
-        raise SpecError(
-            f"these figures cannot be: {error}", where="simulate", fix="shares lie between 0 and 1"
-        ) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = f"simulate, {'.'.join(str(part) for part in first['loc'])}"
+        raise SpecError(first["msg"], where=where, fix="shares lie between 0 and 1, counts are 1 or more") from error
     return SimulationSpec(profile=profile, researchers=researchers)
 
 

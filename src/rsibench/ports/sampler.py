@@ -19,11 +19,16 @@ class SampleParams(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """One completion: token ids without the stop token, and the log-probability of each in nats."""
+    """One completion: token ids without the stop token, and the log-probability of each in nats.
+
+    `stop_token` and `stop_logprob` are of the token that ended it, where the sampler knows it.
+    """
 
     tokens: tuple[int, ...]
     logprobs: tuple[float, ...]
     finish_reason: FinishReason
+    stop_token: int | None = None
+    stop_logprob: float | None = None
 
 
 class Sampler(Protocol):

@@ -57,7 +57,8 @@ def _tables(findings: Findings) -> dict[str, list[dict[str, object]]]:
                     "hours": one.hours,
                     "usd_after_peak": one.usd_after_peak,
                     **_estimate("gain_per_usd", one.gain_per_usd),
-                    **_estimate("area", one.area),
+                    **_estimate("over_first", one.over_first),
+                    **{k: v for name, area in one.areas.items() for k, v in _estimate(f"area_{name}", area).items()},
                 }
             )
             runs += [mine | run.model_dump(mode="json") | {"labels": " ".join(run.labels)} for run in one.runs]
@@ -69,7 +70,7 @@ def _tables(findings: Findings) -> dict[str, list[dict[str, object]]]:
         pairs += [
             key
             | {"first": pair.first, "second": pair.second, **_estimate("difference", pair.difference)}
-            | {"adjusted_p": pair.adjusted_p, "separable": pair.separable}
+            | {"adjusted_p": pair.adjusted_p, "separable": pair.separable, "improvement": pair.improvement}
             for pair in protocol.pairs
         ]
     return {"researchers.csv": researchers, "pairs.csv": pairs, "process.csv": process, "runs.csv": runs}

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rsibench.errors import SpecError
 from rsibench.researchers.install import AGENTS
+from rsibench.researchers.presets import PRESETS
 
 SCRIPTED: dict[str, str] = {
     "feedback": "reads per-family failures, states a hypothesis, rebalances and repairs, keeps its best",
@@ -25,21 +26,27 @@ class ResearcherCommand(NamedTuple):
     environment: dict[str, str]
 
 
+def require_known(name: str) -> None:
+    """Raises SpecError, with the nearest name, for a researcher that there is not."""
+    known = [*SCRIPTED, *AGENTS, *PRESETS]
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}"
+        raise SpecError(f"there is no researcher {name!r}", where="--researcher", fix=hint)
+
+
 def researcher_command(name: str, seed: int, *, message: str | None = None) -> ResearcherCommand:
     """The command of a scripted researcher. `message` is given when it is started again after an early stop.
 
-    Raises SpecError for an unknown name.
+    Raises SpecError for an unknown name, and for an agent, which cannot be started yet.
     """
-    if name in AGENTS:
+    require_known(name)
+    if name not in SCRIPTED:
         raise SpecError(
-            f"{name} cannot be started by this command yet: its model calls would not be metered",
+            f"{name} cannot be started yet: its model calls would not be metered",
             where="--researcher",
             fix=f"scripted researchers run: {', '.join(SCRIPTED)}",
         )
-    if name not in SCRIPTED:
-        close = difflib.get_close_matches(name, SCRIPTED, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(SCRIPTED)}"
-        raise SpecError(f"there is no researcher {name!r}", where="--researcher", fix=hint)
     argv = [sys.executable, "-m", "rsibench.researchers.scripted", name, "--seed", str(seed)]
     if message is not None:
         argv += ["--message", message]

@@ -44,10 +44,14 @@ class ArchivedRun:
 
     def lock(self) -> Lock:
         """The lock that was journaled when the run was planned. Raises IntegrityError when its blob was changed."""
+        return read_lock(self.lock_bytes(), where=f"run {self.run_id}")
+
+    def lock_bytes(self) -> bytes:
+        """The journaled lock as it was written."""
         first = next(iter(self.journal.entries()), None)
         if first is None or not isinstance(first.event, RunPlanned):
             raise SpecError("the run was never planned", where=f"run {self.run_id}", fix="start it again")
-        return read_lock(self.blobs.get(first.event.lock_blob), where=f"run {self.run_id}")
+        return self.blobs.get(first.event.lock_blob)
 
 
 @contextmanager

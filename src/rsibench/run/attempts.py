@@ -100,6 +100,7 @@ class AttemptLoop:
             config=work.config,
             seed=context.planned.lock.run.seed,
             out=out,
+            state=context.folder.kept_training(number),
         )
         context.progress.begin("training", attempt=number, total=work.train_tokens, unit="tokens")
         trained = context.engine.train(order, lambda step: self._stepped(work, step))
@@ -123,7 +124,9 @@ class AttemptLoop:
                 tokens_per_second=trained.tokens_per_second,
             ),
         )
-        return finished if context.session.training_finished(finished) else None
+        recorded = context.session.training_finished(finished)
+        shutil.rmtree(context.folder.kept_training(number), ignore_errors=True)
+        return finished if recorded else None
 
     def _stepped(self, work: AttemptWork, step: TrainProgress) -> None:
         context = self._context

@@ -49,6 +49,10 @@ class RunFolder:
         """The adapter of an attempt, in PEFT's layout."""
         return self.attempt(number) / "adapter"
 
+    def kept_training(self, number: int) -> Path:
+        """What a training that is killed goes on from; gone once its adapter is recorded."""
+        return self.attempt(number) / "state"
+
     def partial(self, key: str) -> Path:
         """Finished trials of an evaluation that has not ended."""
         return self.root / "partial" / f"{key}.jsonl"

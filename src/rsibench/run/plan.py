@@ -19,6 +19,7 @@ from rsibench.run.brief import EARLY_STOP_MESSAGE, brief
 from rsibench.run.facts import code_facts, machine_facts
 from rsibench.spec.budget import BudgetChange
 from rsibench.spec.catalogue import load_profile, load_student, resolve_pricing
+from rsibench.spec.frozen import canonical_json
 from rsibench.spec.item import Item, Split
 from rsibench.spec.lock import Lock, Protocol, RendererFacts, RunPlan, SplitDigests
 from rsibench.spec.profile import Profile
@@ -132,12 +133,16 @@ def replan(lock: Lock, cache: Path, progress: Reporter | None = None) -> Planned
 
 
 def read_lock(data: bytes, *, where: str) -> Lock:
-    """A lock from its JSON. Raises IntegrityError when its digest does not fit its protocol."""
+    """A lock from its JSON. Raises IntegrityError when its digest does not fit its protocol.
+
+    The digest is that of the protocol as it was written, so that a lock of an older version, which lacks what was added
+    since, can still be read; whether the run can be continued is found out by `replan`.
+    """
     try:
         lock = Lock.model_validate_json(data)
+        found = sha256_bytes(canonical_json(json.loads(data)["protocol"]))
     except ValueError as error:
         raise IntegrityError(f"the lock cannot be read: {error}", where=where, fix="restore the file") from error
-    found = lock.protocol.digest()
     if found != lock.protocol_digest:
         raise IntegrityError(
             f"the lock says protocol digest {lock.protocol_digest} but its protocol has {found}",

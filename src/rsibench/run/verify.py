@@ -112,7 +112,7 @@ def _lock(run: ArchivedRun, entries: Sequence[Entry]) -> tuple[Lock, str]:
     journaled = getattr(plan, "protocol_digest", None)
     if lock.protocol_digest != journaled:
         raise _differs("the lock", f"protocol digest {lock.protocol_digest}", f"{journaled} was journaled")
-    if run.folder.lock.is_file() and run.folder.lock.read_bytes() != lock.canonical():
+    if run.folder.lock.is_file() and run.folder.lock.read_bytes() != run.lock_bytes():
         raise _differs(str(run.folder.lock), "its bytes", "they are not the lock that was journaled")
     return lock, f"protocol {lock.protocol_digest[:12]}"
 

@@ -106,6 +106,8 @@ class HeldSandbox:
             return
         self.end = SandboxEnd(SandboxCause.LOST, 1)
         self.stop()
+        if self.stdout is not None:
+            self.stdout.close()
         raise EnvironmentFault(
             f"the sandbox did not start: {said.get('failed', 'its process ended')}",
             where=str(log),

@@ -27,9 +27,9 @@ _LOCK = "lock"
 _CGROUPS = "cgroups.json"
 
 
-def state_root() -> Path:
+def state_root(scratch: Path | None = None) -> Path:
     """The user's folder of all sandboxes, made when missing. Raises EnvironmentFault when it is not the user's own."""
-    path = Path(tempfile.gettempdir()) / f"rsibench-sandboxes-{os.getuid()}"
+    path = (scratch or Path(tempfile.gettempdir())) / f"rsibench-sandboxes-{os.getuid()}"
     with contextlib.suppress(FileExistsError):
         path.mkdir(mode=0o711)
     found = path.lstat()

@@ -10,13 +10,14 @@ from typing import Self
 
 import uvicorn
 
-from rsibench.errors import EnvironmentFault
+from rsibench.errors import EnvironmentFault, SpecError
 from rsibench.serve.app import Door, make_app
 from rsibench.serve.library import Library
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _START_SECONDS = 30.0
 _STOP_SECONDS = 5.0
+_MOST_PORT = 65_535
 
 
 class PageServer:
@@ -92,6 +93,8 @@ class _Server(uvicorn.Server):
 
 def _listener(host: str, port: int) -> socket.socket:
     """A listening socket. Raises EnvironmentFault for an address or port that cannot be used."""
+    if not 0 <= port <= _MOST_PORT:
+        raise SpecError(f"{port} is no port", where="--port", fix=f"use 0 to {_MOST_PORT}")
     listener: socket.socket | None = None
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]

@@ -44,3 +44,13 @@ def container_environment() -> dict[str, str]:
 def secret(variable: str) -> str | None:
     """The value of the environment variable that a setting names as holding a key, None when it is unset or empty."""
     return os.environ.get(variable) or None
+
+
+def tinker_key() -> str | None:
+    """The key for a Tinker service, $RSIBENCH_TINKER_KEY; nothing is taken from the SDK's own variables or files."""
+    return os.environ.get("RSIBENCH_TINKER_KEY") or None
+
+
+def turn_off_tinker_telemetry() -> None:
+    """Tells the Tinker SDK, which only reads the environment for it, to report nothing. Call before it connects."""
+    os.environ["TINKER_TELEMETRY"] = "0"

@@ -6,6 +6,7 @@ journal refuses steps out of order, as it would for a controller.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -75,12 +76,14 @@ class RunBuilder:
         seed: int = 1,
         step_seconds: float = 1.5,
         url: str | None = None,
+        limits: Mapping[Account, int] = LIMITS,
     ) -> None:
         self.clock = FakeClock()
         self.store = Store.open(sqlite_url(folder / "rsibench.sqlite") if url is None else url)
         self.blobs = Blobs(folder / "blobs")
         self.run_id = run_id
         self._seed = seed
+        self._limits = dict(limits)
         self._step_seconds = step_seconds
         run = RunRow(run_id, self.clock.now(), "pocket", "full", "built", seed, sha256_bytes(b"protocol"))
         with self.store.transaction() as connection:
@@ -118,12 +121,12 @@ class RunBuilder:
                 isolation="unisolated",
             )
         )
-        self.ledger.open(LIMITS)
+        self.ledger.open(self._limits)
         self.append(self._base(Split.SELECTION, base_passed, SELECTION_TRIALS))
 
     def start_research(self) -> None:
         """Reserves the whole wall time and starts the researcher."""
-        self.ledger.reserve(WALL_KEY, {Account.WALL: LIMITS[Account.WALL]})
+        self.ledger.reserve(WALL_KEY, {Account.WALL: self._limits[Account.WALL]})
         self.append(events.ResearchStarted())
         self.append(events.ResearcherStarted(number=1))
 

@@ -287,6 +287,17 @@ def host_scratch(given: Given) -> str:
     return _read(given["host_tmp"]).decode()
 
 
+def password_hashes(_given: Given) -> str:
+    """The host's users."""
+    return _read("/etc/shadow").decode()
+
+
+def memory_of_the_first(_given: Given) -> str:
+    """The memory of the process that runs the researcher's program, with the connection by which it is controlled."""
+    with open(f"/proc/{os.getppid()}/mem", "rb") as file:
+        return str(bool(file.fileno()))
+
+
 def inherited_descriptors(_given: Given) -> str:
     """Files of the host that were left open."""
     found = []

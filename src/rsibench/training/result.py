@@ -25,8 +25,9 @@ class TrainProgress(NamedTuple):
 class TrainingResult(NamedTuple):
     """An adapter and how it came about. Losses are token means in nats over the first and the last few steps.
 
-    `near_noop` labels an adapter whose delta norm is below the recipe's threshold. The last three fields are measured
-    and differ from run to run; all others repeat exactly.
+    `near_noop` labels an adapter whose delta norm is below the recipe's threshold. `wall_seconds`, `tokens_per_second`
+    and `peak_rss_bytes` are measured, of the last sitting alone, and differ from run to run. `resumed_at_step` says how
+    many steps an earlier sitting had done, `state_note` why a state that was found was not used. All others repeat.
     """
 
     adapter: AdapterFacts
@@ -39,3 +40,5 @@ class TrainingResult(NamedTuple):
     wall_seconds: float
     tokens_per_second: float
     peak_rss_bytes: int
+    resumed_at_step: int = 0
+    state_note: str = ""

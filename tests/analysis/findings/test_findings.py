@@ -39,6 +39,7 @@ def test_skill_is_told_apart_from_base_and_chance_is_not(made: Frames) -> None:
     assert abs(chance.gain.value) < 0.06
     pair = next(one for one in protocol.pairs if {one.first, one.second} == {"skilled", "chance"})
     assert pair.separable
+    assert (pair.improvement > 0.9) == (pair.first == "skilled")
     ranks = {one.researcher: (one.best, one.worst) for one in protocol.ranks}
     assert ranks["chance"] == (3, 3)
 
@@ -64,6 +65,11 @@ def test_figures_are_those_of_the_tables(made: Frames) -> None:
         better_base = (runs["base_selection"] - runs["selected_selection"]).clip(lower_bound=0)
         assert one.regret == pytest.approx(better_base.mean())  # every made run selects its best attempt, never base
         assert len(one.runs) == runs.height
+        assert set(one.areas) == {"dollars", "hours", "training tokens"}
+        first = made.attempts.filter(pl.col("attempt") == 1, pl.col("run_id").is_in(runs["run_id"].implode()))
+        assert one.over_first is not None
+        over = runs.sort("run_id")["selected_selection"] - first.sort("run_id")["score"]
+        assert one.over_first.value == pytest.approx(over.mean())
         assert one.curve[0].mean == pytest.approx(runs["base_selection"].mean())
 
 
@@ -98,8 +104,7 @@ def test_one_run_has_no_spread_between_runs_and_no_detectable_difference() -> No
     skilled = _of(protocol, "skilled")
     assert skilled.reliability is not None
     assert skilled.reliability.spread is None
-    assert skilled.area is not None
-    assert skilled.area.low is None
+    assert skilled.areas["dollars"].low is None
 
 
 def test_nothing_recorded_is_nothing_to_say() -> None:

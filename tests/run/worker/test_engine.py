@@ -19,6 +19,7 @@ from rsibench.run.engine import Engine, TrainOrder
 from rsibench.run.worker.engine import WorkerEngine, WorkerSettings
 from rsibench.sampling.local import LocalSampler
 from rsibench.testing.training import counting_rows, tiny_config, tiny_recipe
+from rsibench.training.kept import SAVE_EVERY_STEPS
 from rsibench.training.local import LocalTrainer
 from rsibench.training.loop import train
 from rsibench.training.result import TrainProgress
@@ -74,6 +75,27 @@ def test_training_and_sampling_give_what_they_give_in_process(
     here = LocalSampler(4, "cpu", threads=1)
     here.open(student, result.adapter.path)
     assert sorted(sampler.sample(PROMPTS, GREEDY)) == sorted(here.sample(PROMPTS, GREEDY))
+
+
+@pytest.mark.chaos
+def test_a_training_killed_in_the_middle_goes_on_from_its_state(
+    engine: WorkerEngine, student: Path, tmp_path: Path
+) -> None:
+    whole = engine.train(order(tmp_path / "whole", LONG), ignore)
+    work = order(tmp_path / "adapter", LONG)._replace(state=tmp_path / "state")
+
+    def kill(progress: TrainProgress) -> None:
+        if progress.step == SAVE_EVERY_STEPS + 5 and engine.pid is not None:
+            os.kill(engine.pid, signal.SIGKILL)
+
+    with pytest.raises(InfrastructureFailure) as caught:
+        engine.train(work, kill)
+    assert caught.value.failure == "out_of_memory"  # how a SIGKILL from outside is explained
+    seen: list[TrainProgress] = []
+    result = engine.train(work, seen.append)
+    assert result.resumed_at_step >= SAVE_EVERY_STEPS
+    assert seen[0].step == result.resumed_at_step + 1
+    assert result.adapter.sha256 == whole.adapter.sha256
 
 
 @pytest.mark.chaos

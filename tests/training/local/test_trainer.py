@@ -191,3 +191,35 @@ def test_memory_is_let_go_of_on_closing(student: Path) -> None:
     trainer.step(BATCH, ADAM)
     trainer.close()
     assert trainer.model is None
+
+
+def test_a_step_in_two_halves_is_the_step(student: Path, tmp_path: Path) -> None:
+    fused, halves = opened(student), opened(student)
+    weight_sum = sum(sum(example.weights) for example in BATCH)
+    shares = [example._replace(weights=tuple(weight / weight_sum for weight in example.weights)) for example in BATCH]
+    for _ in range(3):
+        result = fused.step(BATCH, ADAM)
+        scored = halves.score(BATCH)
+        assert not halves.pending
+        logprobs = halves.accumulate(shares)
+        assert logprobs == scored
+        assert halves.pending
+        halves.apply(ADAM)
+        loss = -sum(
+            logprob * weight
+            for row, example in zip(logprobs, BATCH, strict=True)
+            for logprob, weight in zip(row, example.weights, strict=True)
+        )
+        assert loss == pytest.approx(result.loss_sum, rel=1e-6)
+    assert halves.export_sampler(tmp_path / "b").sha256 == fused.export_sampler(tmp_path / "a").sha256
+
+
+def test_gradients_add_up_over_parts_of_a_batch(student: Path) -> None:
+    whole, parts = opened(student), opened(student)
+    whole.accumulate(BATCH)
+    parts.accumulate(BATCH[:2])
+    parts.accumulate(BATCH[2:])
+    for trainer in (whole, parts):
+        trainer.apply(ADAM)
+    for one, other in zip(whole.score(BATCH), parts.score(BATCH), strict=True):
+        assert one == pytest.approx(other, abs=1e-4)

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from rsibench.analysis.aggregate import RSI_INDEX_VERSION, Aggregate, interquartile_mean, rsi_index, with_interval
+from rsibench.analysis.aggregate import (
+    RSI_INDEX_VERSION,
+    Aggregate,
+    interquartile_mean,
+    probability_of_improvement,
+    rsi_index,
+    with_interval,
+)
 from rsibench.analysis.arrays import Floats
 from rsibench.analysis.campaign_power import CampaignDesign, smallest_difference
+from rsibench.analysis.course import Resource
 from rsibench.analysis.crossed import CrossedDifference, crossed_difference
 from rsibench.analysis.findings.records import (
     AggregateFinding,
@@ -36,11 +45,13 @@ from rsibench.analysis.rank_sets import rank
 from rsibench.analysis.what_if import STANDARD_RULES, replay
 from rsibench.analysis.what_if_names import rule_name
 from rsibench.spec.item import Split
+from rsibench.units import Account
 
 ASSUMED_ICC = 0.5
 """Between-task share of a verdict's variance in the equal-skill null and in detectable differences."""
 ASSUMED_SHARED = 0.5
 _REPLAYED_SPLITS = 40_000
+_SECONDS_PER_HOUR = 3600
 
 
 def findings(frames: Frames, title: str, *, seed: int = 0) -> Findings:
@@ -71,7 +82,7 @@ def _protocol(frames: Frames, digest: str, rng: np.random.Generator) -> Protocol
         recorded_runs(runs, attempts),
         TaskShares.of(trials, Split.SELECTION.value),
         TaskShares.of(trials, Split.OFFICIAL.value),
-        first["budget_usd"],
+        _limits(first, attempts, frames.costs.filter(pl.col("run_id").is_in(mine))),
         ASSUMED_ICC,
         decodes,
     )
@@ -90,6 +101,7 @@ def _protocol(frames: Frames, digest: str, rng: np.random.Generator) -> Protocol
         base_official=base,
         base_selection=first["base_selection"],
         budget_usd=first["budget_usd"],
+        limits={resource.value: limit for resource, limit in tables.limits.items()},
         shadow_prices=first["shadow_prices"],
         researchers=found,
         pairs=pairs,
@@ -99,6 +111,18 @@ def _protocol(frames: Frames, digest: str, rng: np.random.Generator) -> Protocol
         frontier=_frontier(found, base, first["budget_usd"]),
         hypervolume_version=HYPERVOLUME_VERSION,
     )
+
+
+def _limits(run: dict[str, Any], attempts: pl.DataFrame, costs: pl.DataFrame) -> dict[Resource, float]:
+    """What areas are taken over; a resource without a limit, or of which nothing was used, is left out."""
+    allowed = costs.filter(pl.col("account") == Account.ATTEMPTS.value)["limit"].drop_nulls()
+    found = {
+        Resource.USD: run["budget_usd"],
+        Resource.HOURS: (run["budget_seconds"] or 0.0) / _SECONDS_PER_HOUR,
+        Resource.TOKENS: max(attempts["tokens_known"].drop_nulls().to_list(), default=0),
+        Resource.ATTEMPTS: max(allowed.to_list(), default=0),
+    }
+    return {resource: float(limit) for resource, limit in found.items() if limit > 0}
 
 
 def _compared(tables: Tables, names: list[str]) -> tuple[tuple[PairFinding, ...], tuple[RankFinding, ...]]:
@@ -133,6 +157,9 @@ def _compared(tables: Tables, names: list[str]) -> tuple[tuple[PairFinding, ...]
                 ),
                 adjusted_p=pair.adjusted_p,
                 separable=pair.separable,
+                improvement=probability_of_improvement(
+                    [np.nanmean(shares[entries[two]], axis=1)], [np.nanmean(shares[entries[one]], axis=1)]
+                ),
             )
         )
     ranks = tuple(RankFinding(researcher=r.name, score=r.score, best=r.best, worst=r.worst) for r in ranking.sets)

@@ -97,6 +97,9 @@ class ResearcherFindings(Frozen):
     """Official score of the selected checkpoint less base's, over tasks and runs."""
     reliability: ReliabilityFinding | None
     process: tuple[ProcessFinding, ...]
+    over_first: Estimate | None
+    """Selection score of the selected less that of the first valid attempt, over tasks and runs; optimistic, since the
+    same scores chose."""
     selection: float | None
     """Mean selection score of what was selected."""
     corrected: float | None
@@ -109,8 +112,8 @@ class ResearcherFindings(Frozen):
     usd_after_peak: float | None
     share_after_peak: float | None
     gain_per_usd: Estimate | None
-    area: Estimate | None
-    """Mean gain over base of the best selection score so far, over the budget's dollars."""
+    areas: dict[str, Estimate]
+    """By resource: mean gain over base of the best selection score so far while the limit of the resource is used."""
     curve: tuple[CurvePoint, ...]
     kept_base: int
     near_noop: int
@@ -125,6 +128,8 @@ class PairFinding(Frozen):
     difference: Estimate
     adjusted_p: float
     separable: bool
+    improvement: float
+    """Chance that a run of `first` has a higher official score than a run of `second`, a tie counting one half."""
 
 
 class RankFinding(Frozen):
@@ -170,6 +175,8 @@ class ProtocolFindings(Frozen):
     base_official: float | None
     base_selection: float | None
     budget_usd: float
+    limits: dict[str, float]
+    """What areas are taken over, by resource: the budget's dollars, hours and attempts, the most tokens of any run."""
     shadow_prices: bool
     researchers: tuple[ResearcherFindings, ...]
     pairs: tuple[PairFinding, ...]

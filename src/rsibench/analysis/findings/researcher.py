@@ -48,14 +48,14 @@ class Recorded(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """What one protocol's findings are made from. `budget_usd` is the limit of one run."""
+    """What one protocol's findings are made from. `limits` are those of one run."""
 
     runs: pl.DataFrame
     recorded: dict[str, list[Recorded]]
     """Sealed runs by researcher and seed."""
     selection: TaskShares
     official: TaskShares
-    budget_usd: float
+    limits: dict[Resource, float]
     icc: float
     decodes: int
 
@@ -92,11 +92,21 @@ def official_rows(tables: Tables, runs: list[Recorded]) -> tuple[Floats, Floats]
 
 
 def course(one: Recorded, *, total_usd: float) -> Course:
-    """A run's course over dollars; the official evaluation is part of the total, not of any attempt."""
-    scores = np.array([row["score"] for row in one.attempts], dtype=np.float64)
-    used = np.array([row["usd_known"] for row in one.attempts], dtype=np.float64)
-    whole = max(total_usd, float(used[-1]) if len(used) else 0.0)
-    return Course(one.run["base_selection"] or 0.0, scores, {Resource.USD: used}, {Resource.USD: whole})
+    """A run's course over every resource; the official evaluation is part of no attempt and is left out."""
+    used = {
+        Resource.USD: _column(one, "usd_known"),
+        Resource.HOURS: _column(one, "seconds_known") / _SECONDS_PER_HOUR,
+        Resource.TOKENS: _column(one, "tokens_known"),
+        Resource.ATTEMPTS: _column(one, "attempt"),
+    }
+    total = {resource: float(amounts[-1]) if len(amounts) else 0.0 for resource, amounts in used.items()}
+    total[Resource.USD] = max(total_usd, total[Resource.USD])
+    return Course(one.run["base_selection"] or 0.0, _column(one, "score"), used, total)
+
+
+def _column(one: Recorded, name: str) -> Floats:
+    """(attempts,): one figure of the scored attempts."""
+    return np.array([row[name] for row in one.attempts], dtype=np.float64)
 
 
 def researcher_findings(tables: Tables, researcher: str, rng: np.random.Generator) -> ResearcherFindings:
@@ -121,6 +131,7 @@ def researcher_findings(tables: Tables, researcher: str, rng: np.random.Generato
         gain=None if rows is None else _gain(*rows),
         reliability=_reliability(runs),
         process=_process(tables, known, rng),
+        over_first=_over_first(tables, tried),
         selection=_mean([one.run["selected_selection"] for one in runs]),
         corrected=_corrected(tables, known, rng),
         gap=_gap(runs),
@@ -130,8 +141,10 @@ def researcher_findings(tables: Tables, researcher: str, rng: np.random.Generato
         usd_after_peak=_mean(after_peak),
         share_after_peak=sum(after_peak) / all_usd if all_usd > 0 else None,
         gain_per_usd=_per_dollar(runs),
-        area=_area(courses, tables.budget_usd, rng),
-        curve=_curve(courses, tables.budget_usd, rng),
+        areas={
+            resource.value: _area(courses, resource, limit, rng) for resource, limit in tables.limits.items() if courses
+        },
+        curve=_curve(courses, tables.limits.get(Resource.USD, 0.0), rng),
         kept_base=sum(one.run["selected_attempt"] is None for one in runs),
         near_noop=sum("near-no-op" in one.run["labels"] for one in runs),
         incidents=dict(sorted(incidents.items())),
@@ -285,10 +298,36 @@ def _per_dollar(runs: list[Recorded]) -> Estimate | None:
     return Estimate(value=found.ratio, low=low, high=high, of=found.runs, unit="runs", method="ratio of means, Fieller")
 
 
-def _area(courses: list[Course], budget_usd: float, rng: np.random.Generator) -> Estimate | None:
-    if not courses or budget_usd <= 0:
+def _over_first(tables: Tables, tried: list[tuple[Recorded, Course]]) -> Estimate | None:
+    """Selected less first valid attempt, paired by task within each run; runs that kept base count with base."""
+    firsts, chosen = [], []
+    for one, _ in tried:
+        run_id = one.run["run_id"]
+        first = tables.selection.row(run_id, one.attempts[0]["attempt"])
+        selected = tables.selection.row(run_id, one.run["selected_attempt"] or 0)
+        if first is not None and selected is not None:
+            firsts.append(first)
+            chosen.append(selected)
+    if not firsts:
         return None
-    areas = np.array([area(one, Resource.USD, budget_usd) for one in courses])
+    differences = np.stack(chosen) - np.stack(firsts)
+    differences = differences[:, complete(differences)]
+    if differences.shape[1] < 2:
+        return None
+    found = crossed_difference(np.zeros((1, differences.shape[1])), differences)
+    return Estimate(
+        value=found.difference,
+        low=found.interval.low,
+        high=found.interval.high,
+        p_value=found.p_value,
+        of=found.tasks,
+        unit="tasks",
+        method=f"{CROSSED}, {len(differences)} runs",
+    )
+
+
+def _area(courses: list[Course], resource: Resource, limit: float, rng: np.random.Generator) -> Estimate:
+    areas = np.array([area(one, resource, limit) for one in courses])
     interval = mean_area(areas, rng, draws=2_000)
     alone = len(areas) == 1
     return Estimate(

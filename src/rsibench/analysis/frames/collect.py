@@ -52,8 +52,9 @@ def gathered(parts: Iterable[Frames]) -> Frames:
 
 def _collected(home: Home, names: Sequence[str]) -> Frames:
     runs, attempts, costs, trials = [], [], [], []
-    blobs, clock = Blobs(home.blobs), SystemClock()
+    clock = SystemClock()
     with open_store(home) as store:
+        blobs = Blobs(home.blobs)
         for name in names:
             with store.reading() as connection:
                 get_run(connection, name)

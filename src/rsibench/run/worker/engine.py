@@ -87,6 +87,7 @@ class WorkerEngine:
             config=order.config,
             seed=order.seed,
             out=order.out,
+            state=order.state,
         )
         with contextlib.closing(self._ask(command)) as replies:
             for reply in replies:

@@ -28,6 +28,7 @@ from rsibench.run.worker.messages import (
     TrainCommand,
     Trained,
 )
+from rsibench.training.kept import StateFolder
 from rsibench.training.loop import train
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class Host:
             command.seed,
             command.out,
             on_progress=lambda progress: self._send(Progressed(progress=progress)),
+            state=StateFolder(command.state) if command.state is not None else None,
         )
         give_back()
         self._send(Trained(result=result))

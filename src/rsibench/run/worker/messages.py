@@ -37,6 +37,7 @@ class TrainCommand(Message):
     config: RunConfig
     seed: int
     out: Path
+    state: Path | None = None
 
 
 class OpenCommand(Message):

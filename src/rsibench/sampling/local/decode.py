@@ -34,17 +34,20 @@ class _Row:
     draws: random.Random
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
+    stop: tuple[int, float] | None = None
 
     def take(self, token: int, logprob: float, stops: frozenset[int]) -> FinishReason | None:
         """Adds a token unless it is a stop; says why the row is finished, if it is."""
         if token in stops:
+            self.stop = (token, logprob)
             return FinishReason.STOP
         self.tokens.append(token)
         self.logprobs.append(logprob)
         return FinishReason.LENGTH if len(self.tokens) >= self.room else None
 
     def completion(self, reason: FinishReason) -> Completion:
-        return Completion(tuple(self.tokens), tuple(self.logprobs), reason)
+        stop_token, stop_logprob = self.stop if self.stop is not None else (None, None)
+        return Completion(tuple(self.tokens), tuple(self.logprobs), reason, stop_token, stop_logprob)
 
 
 class Decoding:

@@ -45,6 +45,18 @@ class LocalSampler:
             return iter(())
         return Decoding(self._student, prompts, params, self._batch_rows).run()
 
+    @torch.inference_mode()
+    def prompt_logprobs(self, prompt: tuple[int, ...]) -> list[float]:
+        """Log-probability in nats of every token of `prompt` but the first, which has nothing before it."""
+        if self._student is None:
+            raise SpecError("the sampler is not open", where="sampling", fix="call open first")
+        _check([prompt], SampleParams(1, 0.0, ()), self._student)
+        ids = torch.tensor([prompt], device=self._student.device)
+        hidden = self._student.decoder(input_ids=ids[:, :-1], use_cache=False).last_hidden_state
+        scores = torch.log_softmax(self._student.head(hidden[0]).float(), dim=1)  # (tokens - 1, vocabulary)
+        found: list[float] = scores.gather(1, ids[0, 1:].unsqueeze(1)).squeeze(1).tolist()
+        return found
+
     def close(self) -> None:
         """Lets go of the model; harmless when nothing is open."""
         if self._student is not None:

@@ -18,8 +18,7 @@ from typing import NamedTuple
 _PERIOD_US = 100_000
 _REMOVE_SECONDS = 5.0
 _WANTED = ("memory", "pids", "cpu")
-_OWN_CGROUPS = Path("/proc/self/cgroup")
-_OWN_MOUNTS = Path("/proc/self/mountinfo")
+_OWN = Path("/proc/self")
 
 
 class CgroupLimits(NamedTuple):
@@ -84,10 +83,10 @@ class Cgroup:
         return 0
 
 
-def make(name: str, limits: CgroupLimits) -> tuple[Cgroup, str] | None:
+def make(name: str, limits: CgroupLimits, own_process: Path = _OWN) -> tuple[Cgroup, str] | None:
     """A new cgroup that limits memory and processes, with its version as text; None where none can be had."""
-    mounts = _mounts(_OWN_MOUNTS.read_text("utf-8"))
-    own = _own(_OWN_CGROUPS.read_text("utf-8"))
+    mounts = _mounts((own_process / "mountinfo").read_text("utf-8"))
+    own = _own((own_process / "cgroup").read_text("utf-8"))
     for attempt in (_make_v2, _make_v1):
         made = attempt(name, limits, mounts, own)
         if made is not None:
@@ -168,8 +167,7 @@ def _own(cgroups: str) -> dict[str, str]:
 
 
 def _write(path: Path, value: int | str) -> None:
-    with path.open("r+", encoding="ascii") as file:  # never makes a file: one that is missing is a lack
-        file.write(str(value))
+    path.write_text(str(value), encoding="ascii")  # the kernel lets nobody make files there: one that is missing fails
 
 
 def _removed(folder: Path) -> bool:
