@@ -21,7 +21,7 @@ from rsibench.spec.budget import BudgetChange
 from rsibench.spec.catalogue import load_profile, load_student, resolve_pricing
 from rsibench.spec.frozen import canonical_json
 from rsibench.spec.item import Item, Split
-from rsibench.spec.lock import Lock, Protocol, RendererFacts, RunPlan, SplitDigests
+from rsibench.spec.lock import Isolation, Lock, Protocol, RendererFacts, RunPlan, SplitDigests
 from rsibench.spec.profile import Profile
 from rsibench.spec.student import FolderArtefact, HubArtefact, StudentSpec
 from rsibench.student import PreparedStudent, ensure_student
@@ -43,6 +43,8 @@ class Asked:
     model: str | None = None
     run_id: str | None = None
     budget: BudgetChange | None = None
+    isolation: Isolation = "unisolated"
+    """How the researcher will run; only for a provider whose probe has just passed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def plan_run(asked: Asked, cache: Path, clock: Clock, progress: Reporter | None 
         run_id=asked.run_id or new_run_id(profile.name, asked.researcher, now),
         researcher=asked.researcher,
         seed=asked.seed,
-        isolation="unisolated",
+        isolation=asked.isolation,
         planned_at=now,
         model=asked.model,
         budget_change=asked.budget,

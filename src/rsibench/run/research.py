@@ -13,13 +13,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from rsibench.errors import SpecError
 from rsibench.journal.events import ResearcherExited, ResearcherStarted
 from rsibench.journal.state import Phase, RunState
 from rsibench.lab.http.server import LabServer
 from rsibench.researchers.catalogue import researcher_command
 from rsibench.run.attempts import AttemptLoop
 from rsibench.run.context import RunContext
-from rsibench.run.researcher import ResearcherProcess
+from rsibench.run.researcher import ResearcherProcess, Running
 from rsibench.run.workspace import prepare_workspace
 from rsibench.spec.researcher import AgentEnd
 from rsibench.units import Account
@@ -34,7 +35,10 @@ _SOCKET_PREFIX = "rsibench-"
 class Starter(Protocol):
     """Starts a researcher's process, for the `number`-th time, with the protocol's message when it stopped early."""
 
-    def start(self, number: int, socket: Path, message: str | None) -> ResearcherProcess:
+    isolation: str
+    """`unisolated`, or the sandbox provider's name; must be what the lock says."""
+
+    def start(self, number: int, socket: Path, message: str | None) -> Running:
         """The running process; the lab listens on `socket`."""
 
     def end(self, exit_code: int | None) -> AgentEnd:
@@ -43,6 +47,8 @@ class Starter(Protocol):
 
 class ScriptedStarter:
     """Starts the scripted researcher that the lock names."""
+
+    isolation = "unisolated"
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
@@ -74,6 +80,10 @@ def research(context: RunContext, starter: Starter | None = None) -> None:
     `starter` starts the researcher's process; None starts the scripted one that the lock names.
     """
     start = starter or ScriptedStarter(context)
+    planned = context.planned.lock.run.isolation
+    if start.isolation != planned:
+        what = f"the run was planned {planned}, its researcher would run {start.isolation}"
+        raise SpecError(what, where=context.planned.lock.run.run_id, fix="plan the run anew")
     session = context.session
     if context.journal.state().phase not in (Phase.PREPARING, Phase.RESEARCHING):
         return

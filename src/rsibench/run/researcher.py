@@ -14,7 +14,7 @@ import threading
 from importlib import resources
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from rsibench.researchers.catalogue import ResearcherCommand
 from rsibench.researchers.transcript import Transcript
@@ -22,6 +22,16 @@ from rsibench.spec.settings import harmless_environment
 
 _GRACE_SECONDS = 5.0
 LAB_VARIABLE = "RSIBENCH_LAB"
+
+
+class Running(Protocol):
+    """One start of a researcher, wherever it runs."""
+
+    def poll(self) -> int | None:
+        """The exit code, or None while it runs."""
+
+    def stop(self) -> int | None:
+        """Asks the program to end, then kills all it started; returns its exit code. Ends all reading of its output."""
 
 
 class ResearcherProcess:

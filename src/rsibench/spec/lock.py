@@ -18,6 +18,7 @@ from rsibench.spec.profile import DataPolicy, Decoding, FeedbackLevel, ItemsPlan
 from rsibench.spec.recipe import Recipe
 from rsibench.spec.student import StudentDigest
 
+Isolation = Literal["unisolated", "bubblewrap", "docker"]
 HARNESS_PROTOCOL = 1
 """Version of the harness itself; raised by hand whenever its own behaviour can change a result."""
 
@@ -71,7 +72,7 @@ class RunPlan(Frozen):
     run_id: str
     researcher: str
     seed: int = Field(ge=0)
-    isolation: Literal["unisolated", "bubblewrap", "docker"]
+    isolation: Isolation
     planned_at: datetime
     model: str | None = None
     """What `--model` named in place of the profile's student."""

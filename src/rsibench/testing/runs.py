@@ -16,6 +16,7 @@ from rsibench.run.home import Home, RunFolder
 from rsibench.run.plan import Asked, Planned, plan_run, replan
 from rsibench.run.progress import Progress
 from rsibench.spec.catalogue import load_profile
+from rsibench.spec.lock import Isolation
 from rsibench.testing.engine import FakeEngine
 from rsibench.testing.student import tiny_student
 
@@ -82,6 +83,8 @@ class TinyRuns:
     root: Path
     store: str | None = None
     """The URL of a shared database in place of a file in the home."""
+    isolation: Isolation = "unisolated"
+    """What locks say of the researcher."""
 
     @property
     def home(self) -> Home:
@@ -115,7 +118,13 @@ class TinyRuns:
         if not student.is_dir():
             tiny_student(student)
         asked = Asked(
-            profile=str(profile), researcher=researcher, seed=seed, quick=False, model=str(student), run_id=run_id
+            profile=str(profile),
+            researcher=researcher,
+            seed=seed,
+            quick=False,
+            model=str(student),
+            run_id=run_id,
+            isolation=self.isolation,
         )
         return plan_run(asked, self.root / "cache", SystemClock())
 

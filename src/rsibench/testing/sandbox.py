@@ -124,3 +124,49 @@ def _echo(client: socket.socket) -> None:
         while chunk := client.recv(1 << 16):
             said += chunk
         client.sendall(said)
+
+
+class SocketTo:
+    """A Unix socket that leads to a loopback port of the host: a scripted model endpoint for a sandbox."""
+
+    def __init__(self, path: Path, port: int) -> None:
+        self.path = path
+        self._port = port
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(path))
+        self._listener.listen(64)
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def __enter__(self) -> SocketTo:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._listener.close()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(("127.0.0.1", self._port))
+            threading.Thread(target=_both_ways, args=(client, server), daemon=True).start()
+
+
+def _both_ways(client: socket.socket, server: socket.socket) -> None:
+    with client, server:
+        back = threading.Thread(target=_forward, args=(server, client), daemon=True)
+        back.start()
+        _forward(client, server)
+        back.join()
+
+
+def _forward(source: socket.socket, target: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while chunk := source.recv(1 << 16):
+            target.sendall(chunk)
+    with contextlib.suppress(OSError):
+        target.shutdown(socket.SHUT_WR)
