@@ -60,20 +60,28 @@ class SandboxedAgentStarter(AgentStarter):
         """The running agent."""
         mounted, program = _program(self._agent.program)
         ready = self.ready(number, message, program)
+        process = self._provider.start(
+            self._spec(socket, mounted, ready.environment), ready.argv, stderr=self._folder.logs / "researcher.log"
+        )
+        return SandboxedAgent(process, ready.transcript, self._agent.adapter.stop_signal)
+
+    def discard(self) -> None:
+        """Removes what was kept between starts, at the end of a run; workspace and home stay."""
+        self._provider.discard(self._spec(self._model_socket, self._agent.program, {}))
+
+    def _spec(self, socket: Path, mounted: Path, environment: Mapping[str, str]) -> SandboxSpec:
         workspace = self._folder.workspace
         shown = tuple((_readable(workspace / name), f"{INSIDE_WORKSPACE}/{name}") for name in _READ_ONLY)
-        spec = SandboxSpec(
+        return SandboxSpec(
             workspace=workspace,
             home=self.home,
             keep=self._folder.root / "sandbox",
             read_only=(*shown, (mounted, _AGENT_FOLDER)),
             sockets={_LAB: socket, _MODEL: self._model_socket},
             ports={MODEL_PORT: _MODEL},
-            environment=_inside(ready.environment, self.home),
+            environment=_inside(environment, self.home),
             limits=self._limits,
         )
-        process = self._provider.start(spec, ready.argv, stderr=self._folder.logs / "researcher.log")
-        return SandboxedAgent(process, ready.transcript, self._agent.adapter.stop_signal)
 
 
 class SandboxedAgent:

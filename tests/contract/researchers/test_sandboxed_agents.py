@@ -78,6 +78,7 @@ def drive(
             starter = SandboxedAgentStarter(context, agent, access, provider, model.path)
             prepare(context)
             research(context, starter)
+        starter.discard()
         official(context)
         return seal(context), starter, endpoint
 
@@ -99,7 +100,9 @@ def test_an_agent_reads_submits_waits_and_selects(
     assert "unisolated" not in result.labels
     results = "".join(one.text for one in starter.transcripts[0].events if one.kind is EventKind.TOOL_RESULT)
     assert "Improve a fixed language model" in results
-    assert (runs.home.run(f"run-{agent.name}").workspace / "notes.md").read_text("utf-8") == "note\n"
+    folder = runs.home.run(f"run-{agent.name}")
+    assert (folder.workspace / "notes.md").read_text("utf-8") == "note\n"
+    assert list((folder.root / "sandbox").iterdir()) == []
 
 
 def test_an_agent_that_stops_early_goes_on_in_its_session(
